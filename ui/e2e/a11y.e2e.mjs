@@ -1,6 +1,6 @@
 /**
- * axe-core (WCAG 2.2 AA and its best practices) finds nothing on any tab, with any drawer, dialog
- * or menu, in either theme.
+ * axe-core (WCAG 2.2 AA and its best practices) has no findings on any tab, with any drawer,
+ * dialog or menu, in either theme.
  */
 
 import { readFileSync } from "node:fs";
@@ -23,10 +23,10 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const ALL = {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
 };
-/** The themes differ in colours alone. */
-const COLOURS = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
+/** Rules for the second theme: the themes differ only in colours. */
+const CONTRAST = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
 
-/** Texts on grounds of one colour that are too alike: some of which axe passes over. */
+/** Finds texts that are too similar in colour to their plain background; axe skips some of them. */
 const alike = () => {
   const lum = (c) => {
     const [r, g, b] = c.map((v) =>
@@ -67,8 +67,8 @@ const alike = () => {
 };
 
 /**
- * What axe and `alike` find on the page as it is; in `part` alone, where something lies over the
- * rest.
+ * Findings of axe and `alike` on the current page, or only in `part` if something covers the rest
+ * of the page.
  */
 async function findings(t, name, dark, part) {
   const all = await t.page.evaluate(
@@ -82,14 +82,14 @@ async function findings(t, name, dark, part) {
             .join("; ")}`,
       );
     },
-    [part, dark ? COLOURS : ALL],
+    [part, dark ? CONTRAST : ALL],
   );
   all.push(...(await t.page.evaluate(alike)));
   return all.map((words) => `${name}: ${words}`);
 }
 
-/** Drawers, by what is selected; each on the tab that has it. */
-const SELECTED = [
+/** Kinds of selection that open a drawer, each with a tab on which it exists. */
+const SELECTIONS = [
   ["a strand's drawer", "tab=timeline&sel=strand:a:1:0"],
   ["a task's drawer", "tab=timeline&sel=task:a:1"],
   ["a site's drawer", "tab=timeline&sel=site:a:1"],
@@ -105,8 +105,10 @@ const SELECTED = [
   ["a code in What-if", "tab=whatif&what=code:0"],
 ];
 
-/** What lies over the page or opens in it: on a tab, after something. */
-const OPENED = [
+/**
+ * Dialogs, menus and panels that open over or in the page: the tab, and the steps that open them.
+ */
+const OVERLAYS = [
   ["help", "tab=summary", (p) => p.keyboard.press("?"), "[role=dialog]"],
   ["palette", "tab=summary", (p) => p.keyboard.press("Control+Shift+p"), "[role=dialog]"],
   [
@@ -182,7 +184,7 @@ export default function (suite) {
       const found = [];
       await t.open("tab=summary");
       await t.page.evaluate(AXE);
-      for (const [name, hash] of SELECTED) {
+      for (const [name, hash] of SELECTIONS) {
         await t.go(`${hash}${dark ? "&theme=dark" : ""}`);
         await t.page.waitForLoadState("networkidle");
         await t.page.waitForTimeout(500);
@@ -197,14 +199,14 @@ export default function (suite) {
       { files, still: true, slow: 2 },
       async (t) => {
         const found = [];
-        for (const [name, hash, act, what] of OPENED) {
+        for (const [name, hash, act, what] of OVERLAYS) {
           await t.open(`${hash}${dark ? "&theme=dark" : ""}`);
           await t.page.evaluate(AXE);
           await t.page.waitForLoadState("networkidle");
           await act(t.page);
           await t.page.locator(what).first().waitFor();
           await t.page.waitForTimeout(300);
-          // What a menu lies over cannot be hit, and need not.
+          // What a menu covers cannot be clicked and is not checked.
           found.push(...(await findings(t, name, dark, what.includes("menu") ? what : null)));
         }
         check(found.length === 0, found.join("\n    "));

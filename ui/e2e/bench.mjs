@@ -1,23 +1,23 @@
 /**
- * What somebody waits for who opens a large run: `cargo xtask bench viewer` runs this and prints
- * the lines. node e2e/bench.mjs TRACE …
+ * Measures the waiting times of a user who opens a large run: `cargo xtask bench viewer` runs this
+ * and prints the lines. node e2e/bench.mjs TRACE …
  *
- * For each trace, from the start of `workspan view`: until its address is said, until the overview
- * is drawn, until the whole run is drawn, until the summary is there. Then frames while the
- * timeline is moved and zoomed, and tiles of all levels asked for one after the other.
+ * For each trace, times from the start of `workspan view`: until it prints its address, until the
+ * overview is drawn, until the whole run is drawn, and until the summary is there. Then frame times
+ * while the timeline is moved and zoomed, and times of requests for tiles of all levels.
  *
- * WORKSPAN   the CLI, built with the page inside
+ * WORKSPAN   the CLI with the embedded page
  * CHROMIUM   the browser
- * PAGE       a built page instead of the one inside
+ * PAGE       a built page instead of the embedded one
  */
 
 import { basename, resolve } from "node:path";
 import { idle, moved, MOVES, spread } from "./frames.mjs";
 import { Browser, until } from "./harness.mjs";
 
-/** Tiles that are asked for. */
+/** Number of tiles requested. */
 const TILES = 400;
-/** The largest runs take this long to read on a busy machine. */
+/** The largest runs take this long to read on a busy machine, in milliseconds. */
 const MAX_READING_MS = 600_000;
 
 const { WORKSPAN, CHROMIUM, PAGE } = process.env;
@@ -28,9 +28,11 @@ if (!WORKSPAN || !CHROMIUM || traces.length === 0)
 const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 const browser = new Browser({ workspan: WORKSPAN, runs: {}, chromiumPath: CHROMIUM });
 
-/** Times from the start of the server to each picture, and the page for what comes after. */
+/**
+ * Times from the start of the server to each picture, and the open page for further measurements.
+ */
 async function opened(trace) {
-  // The browser is there already, as it is with somebody who works.
+  // The browser is running already, as it is for a user at work.
   const context = await browser.browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   const began = performance.now();
@@ -62,7 +64,7 @@ async function opened(trace) {
   return { page, server, times, context };
 }
 
-/** How long tiles of rows take that lie all over the run, at all levels. */
+/** Times of requests for tiles of rows, spread over the whole run and over all levels. */
 async function tiles(url) {
   const { runs } = await (await fetch(`${url}api/v1/meta`)).json();
   const { top_level: top, elapsed } = runs[0];

@@ -1,9 +1,9 @@
 /**
  * Timelines of the case studies: `cargo xtask case-studies` records the runs and runs this.
  *
- * WORKSPAN   the CLI, built with the page inside
- * SHOTS      a file of JSON: a list of { trace, picture, shown }, shown in shares of the measured
- *            part, or of the whole run where none is marked
+ * WORKSPAN   the CLI with the embedded page
+ * SHOTS      a JSON file: a list of { trace, picture, shown }; `shown` is in shares of the measured
+ *            part, or of the whole run if no part is marked
  * CHROMIUM   the browser
  */
 
@@ -18,7 +18,7 @@ const QUERY = "SELECT start, \"end\" FROM regions WHERE label = 'measured'";
 
 const browser = new Browser({ workspan: WORKSPAN, runs: {}, chromiumPath: CHROMIUM });
 
-/** The window in ticks. */
+/** The time window in ticks. */
 async function window(trace, shown) {
   const report = await browser.json("report", "--json", trace);
   const [part] = await browser.json("sql", "--format", "json", trace, QUERY);
@@ -44,7 +44,7 @@ try {
     );
     const drawn = page.locator("main canvas").first();
     await drawn.waitFor({ timeout: 60_000 });
-    // Until nothing more is asked for and drawn.
+    // Wait until all requests are answered and drawn.
     await page.waitForLoadState("networkidle");
     await page.waitForTimeout(1500);
     await drawn.screenshot({ path: picture });

@@ -81,7 +81,7 @@ export default function (suite) {
         )) === 0
     )
       throw new Skip("the sources of this run are not here");
-    // The source opens where the time is: the first lines may be above what is seen.
+    // The source pane opens at the line with the most time, so the first lines may be scrolled out.
     await t.page.waitForTimeout(300);
     const top = await t.page.evaluate(() => {
       const box = document.querySelector(".whatif .lines").getBoundingClientRect();

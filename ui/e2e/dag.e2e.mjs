@@ -1,15 +1,12 @@
-/**
- * The DAG in a real browser: what is expanded, how it lies, what is selected here and elsewhere,
- * and its limits.
- */
+/** The DAG in a real browser: expansion, layout, selection here and in other views, and limits. */
 
 import { readFileSync } from "node:fs";
 import { check, Skip, until } from "./harness.mjs";
 
 const LAYOUTS = ["structure", "linear", "power", "log", "time"];
 const COLOURS = ["code", "worker", "site", "activity", "critical", "level"];
-/** As ui/src/dagview/expand.ts has it. */
-const MOST_NODES = 5000;
+/** Maximum number of nodes shown, as in ui/src/dagview/expand.ts. */
+const MAX_NODES = 5000;
 
 const nodes = (page) => page.evaluate(() => window.__dag?.() ?? []);
 const count = async (page) => (await nodes(page)).filter((n) => !n.expanded).length;
@@ -22,7 +19,7 @@ async function dag(t, hash = "") {
   await still(t.page);
 }
 
-/** Waits until nothing moves any more. */
+/** Waits until no animation is running. */
 async function still(page) {
   let last = "";
   await until(async () => {
@@ -34,17 +31,17 @@ async function still(page) {
   }, "the picture to stand still");
 }
 
-/** What the server answers. */
+/** The server's answer to a request. */
 const answer = (page, request) =>
   page.evaluate((url) => fetch(url).then((r) => r.json()), `api/v1/${request}`);
 
-/** Where a node is on the page. */
+/** Position of a node on the page. */
 async function point(page, n) {
   const box = await page.locator(".dag-picture canvas").boundingBox();
   return { x: box.x + n.x, y: box.y + n.y };
 }
 
-/** A fingerprint of the canvas: it tells pictures apart. */
+/** A fingerprint of the canvas, to compare pictures. */
 const print = (page) =>
   page.evaluate(() => {
     const c = document.querySelector(".dag-picture canvas");
@@ -129,7 +126,7 @@ export default function (suite) {
     const seen = new Set(first.map((n) => n.shape));
     check(seen.has("box") && seen.has("card") && seen.has("frame"), [...seen].join(", "));
     await t.page.getByRole("button", { name: "Sections" }).click();
-    // Another DAG is asked for: the old one may stand still before that is there.
+    // Another DAG is requested. Until it arrives, the old picture may stand still.
     const isGroup = (n) => n.kind === "group";
     await until(async () => [...(await shapes()).values()].some(isGroup), "sections as nodes");
     await still(t.page);
@@ -158,7 +155,7 @@ export default function (suite) {
     await until(async () => (await overview()) !== null, "the overview");
     await still(page);
     const at = await overview();
-    // All nodes are in it, each in its colour: it is no empty frame.
+    // The picture contains all nodes in their colours; it is not an empty frame.
     const colours = await page.evaluate(({ x, y, w, h }) => {
       const c = document.querySelector(".dag-picture canvas");
       const k = c.width / c.clientWidth;
@@ -193,20 +190,20 @@ export default function (suite) {
         .join(" ");
     const boxes = async () => (await nodes(page)).filter((n) => !n.expanded);
     check((await keys(second)) === (await keys(boxes)), "the two show different nodes");
-    // Heights are times in one, and not in the other.
+    // Heights are times in one picture, and not in the other.
     const pairs = async () => {
       const other = new Map((await second()).map((n) => [n.key, n]));
       return (await boxes()).map((n) => [n, other.get(n.key)]);
     };
     const ratios = (await pairs()).map(([a, b]) => a.h / b.h);
     check(Math.max(...ratios) > 2 * Math.min(...ratios), "both have one scale");
-    // Zooming one leaves the other where it is.
+    // Zooming one picture does not change the other.
     const before = await second();
     await page.locator(".dag-picture canvas").hover();
     await page.keyboard.press("+");
     await still(page);
     check(JSON.stringify(await second()) === JSON.stringify(before), "the second moved as well");
-    // What is clicked there is selected here.
+    // A click in the second picture selects the node here.
     const to = (await second()).reduce((a, b) => (a.h > b.h ? a : b));
     const box = await page.locator(".dag-second canvas").boundingBox();
     await page.mouse.click(box.x + to.x, box.y + to.y);
@@ -389,20 +386,20 @@ export default function (suite) {
       const run = await t.page.evaluate(
         async () => (await (await fetch("api/v1/meta")).json()).runs[0],
       );
-      if (run.strands < MOST_NODES * 1.2) throw new Skip(`the run has ${run.strands} strands only`);
+      if (run.strands < MAX_NODES * 1.2) throw new Skip(`the run has ${run.strands} strands only`);
       for (let i = 0; i < 12; i++) {
         await t.page.keyboard.press("x");
         await t.page.waitForTimeout(300);
         await still(t.page);
         const now = await count(t.page);
-        check(now <= MOST_NODES, `${now} nodes`);
+        check(now <= MAX_NODES, `${now} nodes`);
         if (/at most 5,000/.test(await t.text("footer .status"))) break;
       }
       check(
         /at most 5,000/.test(await t.text("footer .status")),
         `the status line does not tell of the limit: ${await t.text("footer .status")}`,
       );
-      check((await count(t.page)) > MOST_NODES / 2, "the limit leaves too little");
+      check((await count(t.page)) > MAX_NODES / 2, "the limit leaves too little");
       await t.page.mouse.move(400, 400);
       for (let i = 0; i < 10; i++) {
         await t.page.keyboard.down("Control");
@@ -415,8 +412,8 @@ export default function (suite) {
 
   suite.test("pans, zooms at the pointer and fits", async (t) => {
     await dag(t);
-    // Small nodes are drawn larger than they are, and grow late: what is between two of them grows
-    // at once.
+    // Small nodes are drawn larger than they are and start to grow late. The space between two of
+    // them grows at once.
     const [n, ...others] = await nodes(t.page);
     const apart = (a, b) => Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
     const far = others.reduce((a, b) => (apart(b, n) > apart(a, n) ? b : a));
@@ -425,7 +422,7 @@ export default function (suite) {
     await t.page.keyboard.down("Control");
     await t.page.mouse.wheel(0, -200);
     await t.page.keyboard.up("Control");
-    // The wheel is told to the page some time after it is asked for.
+    // The page receives wheel events some time after they were sent.
     const grown = async () => {
       const now = await nodes(t.page);
       const [a, b] = [n, far].map((of) => now.find((node) => node.key === of.key));
@@ -517,7 +514,7 @@ export default function (suite) {
       const { page } = t;
       const meta = (await answer(t.page, "meta")).runs[0];
       check(meta.has.inside && meta.folded_strands > 0, "nothing was folded");
-      // A task a few levels inside of a folded strand.
+      // A task a few levels deep inside a folded strand.
       let way = null;
       for (let id = 0; id < meta.strands && !way; id++) {
         const strand = await answer(page, `strand?run=a&id=${id}`);
@@ -529,7 +526,7 @@ export default function (suite) {
         if (open.filter((node) => node.includes(".")).length >= 3) way = open;
       }
       check(way, "no task lies three levels inside of a folded strand");
-      // The one before the last has a child, and so can be opened.
+      // The last but one has a child, so it can be opened.
       const last = way[way.length - 2];
       await dag(t, `sel=group:a:${last}:0`);
       await until(() => node(page, last), "the task inside to be opened up to");
@@ -549,7 +546,7 @@ export default function (suite) {
       check(opened?.expanded, "the task is not expanded");
       await page.keyboard.press("Shift+Enter");
       await until(async () => (await count(page)) === before, "it to close again");
-      // A strand inside, chosen here, is chosen in the timeline.
+      // A strand inside a folded strand that is selected here is also selected in the timeline.
       await still(page);
       const chosen = (await nodes(page)).filter((n) => n.key.includes("/")).at(-1);
       await page.keyboard.press("f");
@@ -565,7 +562,7 @@ export default function (suite) {
         async () => /inside a folded strand/.test(await t.text(".drawer")),
         "what is known of it",
       );
-      // By its name, as the panel has it.
+      // Find it by its name in the panel.
       const name = last.slice(1);
       await page.keyboard.press("/");
       await page.keyboard.type(name);
@@ -579,7 +576,7 @@ export default function (suite) {
         await page.locator(".dag-picture canvas").focus();
         await page.keyboard.press("x");
         await still(page);
-        check((await count(page)) <= MOST_NODES, "more nodes than the limit");
+        check((await count(page)) <= MAX_NODES, "more nodes than the limit");
       }
     },
   );
@@ -590,7 +587,8 @@ export default function (suite) {
     async (t) => {
       await dag(t);
       const { page } = t;
-      // Open what was folded while it was read until a strand is there that stands for more.
+      // Open what was folded during reading until a strand appears that itself stands for more
+      // tasks.
       const found = await page.evaluate(async () => {
         const ask = (url) => fetch(`api/v1/${url}`).then((r) => r.json());
         const { strands } = (await ask("meta")).runs[0];
@@ -654,7 +652,7 @@ export default function (suite) {
     { files: [suite.runs.large] },
     async (t) => {
       if (!suite.runs.large) throw new Skip("no large trace");
-      // The same answers with a strand that stands for tasks of which only sums are known.
+      // The same answers, except that one strand stands for tasks of which only the sums are known.
       await t.page.route(/api\/v1\/dag\?/, async (route) => {
         const response = await route.fetch();
         const answer = await response.json();

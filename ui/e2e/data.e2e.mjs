@@ -1,4 +1,4 @@
-/** Statistics and SQL: numbers of the report, rows that lead into the timeline. */
+/** Statistics and SQL: the report's numbers, and rows that lead into the timeline. */
 
 import { check, until } from "./harness.mjs";
 

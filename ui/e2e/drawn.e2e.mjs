@@ -1,18 +1,23 @@
 /**
- * What the timeline draws is what `workspan sql` says: steals, the critical path and the brackets
- * of findings, read back from the exported picture at ten zooms.
+ * The timeline draws what `workspan sql` returns: steals, the critical path and the brackets of
+ * findings, read from the exported picture at ten zoom levels.
  */
 
 import { readFileSync } from "node:fs";
 import { check, Skip } from "./harness.mjs";
 
-/** Left and right of the plot in the exported picture (timeline/bands.ts). */
+/**
+ * Width of the row labels left of the plot in the exported picture, in pixels (timeline/bands.ts).
+ */
 const LABELS = 148;
 const RIGHT = 14;
-/** Pixels that what is drawn may be beside what is meant. */
-const NEAR = 1.6;
+/** Greatest distance between a drawn position and the expected one, in pixels. */
+const MAX_DISTANCE = 1.6;
 
-/** Windows as parts of the run: the whole, each half as long as the one before, here and there. */
+/**
+ * Windows as shares of the run: the whole, then each half as long as the one before, at varying
+ * places.
+ */
 const WINDOWS = Array.from({ length: 10 }, (_, i) => {
   const length = 0.62 ** i;
   const from = (1 - length) * ((i * 0.37) % 1);
@@ -21,7 +26,7 @@ const WINDOWS = Array.from({ length: 10 }, (_, i) => {
 
 const query = (browser, file, text) => browser.json("sql", "--format", "json", file, text);
 
-/** The exported SVG of the tab, with what its x means. */
+/** The exported SVG of the tab, with the function from x to ticks. */
 async function exported(t, window) {
   const saved = t.page.waitForEvent("download");
   await t.page.getByRole("button", { name: /Export/ }).click();
@@ -31,7 +36,7 @@ async function exported(t, window) {
     /<svg x="0"[^>]*? width="([\d.]+)"/.exec(svg) ?? /<svg[^>]* width="([\d.]+)"/.exec(svg);
   const plot = Number(inner[1]) - LABELS - RIGHT;
   const x = (at) => LABELS + ((at - window.t0) / (window.t1 - window.t0)) * plot;
-  // The name of a row stands four pixels below the middle of its lane.
+  // The baseline of a row's name is four pixels below the middle of its lane.
   const rows = new Map(
     [...svg.matchAll(/<text x="16" y="([\d.]+)"[^>]*font-weight="650"[^>]*>([^<]*)</g)].map(
       ([, y, name]) => [name, Number(y) - 4],
@@ -42,7 +47,7 @@ async function exported(t, window) {
 
 const numbers = (path) => [...path.matchAll(/-?\d+(?:\.\d+)?/g)].map(Number);
 
-/** Ends of the curves, each from its victim's row to its thief's. */
+/** End points of the steal curves, each from its victim's row to its thief's. */
 const curves = (svg) =>
   [...svg.matchAll(/<path d="(M[^"]*C[^"]*)"/g)].flatMap(([, d]) =>
     d
@@ -52,7 +57,7 @@ const curves = (svg) =>
       .map((n) => ({ x: n[0], from: n[1], to: n.at(-1) })),
   );
 
-/** Level pieces of a path's line: the critical one is drawn through, the ready one dashed. */
+/** Horizontal pieces of a path's line: solid for the critical path, dashed for the ready path. */
 const LINES = {
   critical: (how) => /stroke-width="3"/.test(how) && !/dasharray/.test(how),
   ready: (how) => /stroke-width="1.5"/.test(how) && /dasharray="2[ ,]2"/.test(how),
@@ -71,7 +76,9 @@ function pieces(svg, kind) {
     );
 }
 
-/** The ready path of MODEL.md: backwards from the end, always to what ended last. */
+/**
+ * The ready path of MODEL.md: backwards from the end, always to the predecessor that ended last.
+ */
 function readyPath(strands, edges) {
   const before = new Map();
   for (const { source, target } of edges) {
@@ -93,7 +100,7 @@ function readyPath(strands, edges) {
 export default function (suite) {
   const file = suite.runs.simulated ?? suite.runs.after ?? suite.runs.before;
 
-  /** The run's times in ticks from its start, as the page counts. */
+  /** The run's times in ticks from its start, as in the page. */
   async function known(browser) {
     const report = await browser.json("report", "--json", file);
     const [{ begin, end }] = await query(
@@ -134,9 +141,9 @@ export default function (suite) {
       for (const s of wanted) {
         const found = there.find(
           (c) =>
-            Math.abs(c.x - x(s.at)) <= NEAR &&
-            Math.abs(c.from - rows.get(s.victim)) <= NEAR &&
-            Math.abs(c.to - rows.get(s.thief)) <= NEAR,
+            Math.abs(c.x - x(s.at)) <= MAX_DISTANCE &&
+            Math.abs(c.from - rows.get(s.victim)) <= MAX_DISTANCE &&
+            Math.abs(c.to - rows.get(s.thief)) <= MAX_DISTANCE,
         );
         check(found, `${zoom}: no arc from ${s.victim} to ${s.thief} at ${s.at}`);
       }
@@ -149,18 +156,18 @@ export default function (suite) {
     check(drawn > stolen.length, `only ${drawn} arcs at all zooms`);
   });
 
-  /** Every strand of the path that can be seen is drawn, and nothing else is. */
+  /** Every visible strand of the path is drawn, and nothing else. */
   function compare(kind, path, { svg, x, rows, plot }, zoom) {
     const there = pieces(svg, kind);
     const seen = (s) => [Math.max(x(s.from), LABELS), Math.min(x(s.to), LABELS + plot)];
     for (const s of path) {
       const [a, b] = seen(s);
-      // Shorter ones are joined with their neighbours.
+      // Shorter pieces are merged with their neighbours.
       if (b - a < 4) continue;
       const row = rows.get(`W${s.thread}`) ?? rows.get("main");
       const covered = there
         .filter((p) => Math.abs(row - p.y) < 60 && (kind === "critical" ? p.y < row : p.y > row))
-        .some((p) => p.a <= a + NEAR && p.b >= b - NEAR);
+        .some((p) => p.a <= a + MAX_DISTANCE && p.b >= b - MAX_DISTANCE);
       check(covered, `${zoom}: the path's strand at ${s.from} on W${s.thread} is not drawn`);
     }
     for (const p of there.filter((q) => q.b - q.a > 4)) {
@@ -168,7 +175,7 @@ export default function (suite) {
       const inside = (s) => Math.max(0, Math.min(b, x(s.to)) - Math.max(a, x(s.from)));
       const worked = path.reduce((sum, s) => sum + inside(s), 0);
       check(
-        worked >= (b - a) * 0.7 - 2 * NEAR,
+        worked >= (b - a) * 0.7 - 2 * MAX_DISTANCE,
         `${zoom}: the line from ${p.a} to ${p.b} has ${worked} pixels of strands`,
       );
     }

@@ -1,9 +1,9 @@
-/** A run within an overhead budget: every tab says what is an estimate, and how sure it is. */
+/** A run within an overhead budget: every tab marks estimates and gives their uncertainty. */
 
 import { check, until } from "./harness.mjs";
 import { same } from "./printed.mjs";
 
-/** The span's bounds: both, or one number where both are printed as that one. */
+/** The bounds of the span: two numbers, or one if both are printed the same. */
 function spanIs(words, low, high) {
   const [, from, to] = /The span is between (.*) and (.*?)\.(?=\s|$)/.exec(words) ?? [];
   const one = /The span is ([\d.,]+\s*\w+)\./.exec(words)?.[1];

@@ -1,4 +1,4 @@
-/** Flame graph and call tree: sums, modes, ways into the other tabs. */
+/** Flame graph and call tree: sums, modes, and links to the other tabs. */
 
 import { check, until } from "./harness.mjs";
 
@@ -91,7 +91,7 @@ export default function (suite) {
     const { printed } = await import("./printed.mjs");
     const off = printed(words).value / (part.total / runs[0].ticks_per_second);
     check(Math.abs(off - 1) < 0.01, `the stacks sum to ${words}, the range to ${part.total}`);
-    // An end is moved by the pointer, and by keys.
+    // An end of the range can be moved with the pointer and with keys.
     await drag(b, 0.7);
     [a, b] = await chosen();
     check(near(a, 0.2) && near(b, 0.7), `${a} to ${b} after the end was moved`);
@@ -99,7 +99,7 @@ export default function (suite) {
     await t.page.keyboard.press("Shift+ArrowRight");
     [a, b] = await chosen();
     check(near(a, 0.3) && near(b, 0.7), `${a} to ${b} after a key`);
-    // It is the timeline's own selection, and a click beside it is the whole run again.
+    // The range is the timeline's selection. A click outside it selects the whole run again.
     await t.page.keyboard.press("2");
     await t.hashHas(/tab=timeline.*sel=range/, "the range in the timeline");
     await t.page.locator(".drawer .small-report").first().waitFor();

@@ -1,4 +1,4 @@
-/** The frame: keys alone, themes, hash and history, palette, search, exports, small windows. */
+/** The frame: keyboard use, themes, hash and history, palette, search, exports, small windows. */
 
 import { readFileSync } from "node:fs";
 import { check, until } from "./harness.mjs";
@@ -15,7 +15,7 @@ const TABS = [
   "statistics",
   "sql",
 ];
-/** The last one has no key of its own. */
+/** Tabs with a number key: all except the last. */
 const WITH_KEYS = TABS.slice(0, 9);
 
 export default function (suite) {
@@ -45,7 +45,7 @@ export default function (suite) {
       async () => (await t.page.locator("[role=dialog]").count()) === 0,
       "the help to close",
     );
-    // The focus is seen wherever Tab leads.
+    // The focus is visible on every element that Tab reaches.
     await t.page.keyboard.press("1");
     for (let i = 0; i < 12; i++) {
       await t.page.keyboard.press("Tab");
@@ -201,7 +201,7 @@ export default function (suite) {
           bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 20_000,
           `no picture: ${bytes.length} bytes`,
         );
-        // The width stands in the first chunk: twice that of the view, for paper.
+        // The first chunk holds the width, which is twice the view's, for print.
         const view = await t.page.locator("main").boundingBox();
         const width = bytes.readUInt32BE(16);
         check(width >= 1.9 * view.width, `${width} pixels of a view of ${view.width}`);

@@ -1,6 +1,6 @@
 /**
- * How long frames take while the largest run is moved and zoomed: printed, never judged, as it
- * tells of the machine as well.
+ * Frame times while the largest run is moved and zoomed. They are printed and never judged, because
+ * they also depend on the machine.
  */
 
 import { statSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** How long frames of the timeline take while it is moved and zoomed. */
+/** Frame times of the timeline while it is moved and zoomed. */
 
 import { check, until } from "./harness.mjs";
 
@@ -16,20 +16,23 @@ export const idle = (page) =>
     120_000,
   );
 
-/** The middle of numbers and the twentieth part from the top: `17.0 / 33.0 ms`. */
+/** Median and 95th percentile: `17.0 / 33.0 ms`. */
 export const spread = (list) => {
   const sorted = [...list].sort((a, b) => a - b);
   const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
   return `${at(0.5).toFixed(1)} / ${at(0.95).toFixed(1)} ms`;
 };
 
-/** What is done: how wide the window is, as a part of the run. */
+/** The movements, with the width of the window as a share of the run. */
 export const MOVES = [
   ["the whole run, zoomed a thousandfold and out again", 1],
   ["a thousandth of the run, moved along", 0.001],
 ];
 
-/** Moves for 240 frames: times between frames and of drawing, and the most shapes of a frame. */
+/**
+ * Moves for 240 frames. Returns the times between frames, the drawing times, and the largest number
+ * of shapes in a frame.
+ */
 export async function moved(page, from) {
   const frames = await page.evaluate(
     async ([from]) => {

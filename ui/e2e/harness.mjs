@@ -1,7 +1,7 @@
 /**
  * Drives the page in a real browser. A test file `NAME.e2e.mjs` exports a function that gets a
- * `Suite`; each of its tests gets a fresh page. After every test, whatever it looked at: no console
- * error, no exception, no request to anywhere but the server, at most 25,000 primitives a frame.
+ * `Suite`; each of its tests gets a fresh page. After every test these hold: no console error, no
+ * exception, no request to anywhere but the server, at most 25,000 primitives a frame.
  */
 
 import { spawn } from "node:child_process";
@@ -11,16 +11,16 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
-export const MOST_PRIMITIVES = 25_000;
+export const MAX_PRIMITIVES = 25_000;
 
 export class Skip extends Error {}
 
-/** Throws when `what` does not hold. */
+/** Throws if `what` is falsy. */
 export function check(what, words) {
   if (!what) throw new Error(words);
 }
 
-/** Waits until `of()` gives something true, and gives it. */
+/** Waits until `of()` returns something truthy, and returns it. */
 export async function until(of, words, ms = 15_000) {
   const end = Date.now() + ms;
   for (;;) {
@@ -32,7 +32,8 @@ export async function until(of, words, ms = 15_000) {
 }
 
 /**
- * The traces of a folder by what they are: `before`, `after`, `openmp` in their names, else any.
+ * The traces of a folder by kind: `before`, `after` or `openmp` if the name contains the word,
+ * otherwise any.
  */
 export function findRuns(folder) {
   const all = existsSync(folder)
@@ -85,7 +86,7 @@ export class Browser {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Address of a server of these traces; `own` starts one for the test alone. */
+  /** Address of a server for these traces; with `own`, the server is only for this test. */
   view(files, { own = false, flags = [] } = {}) {
     const key = [...files, ...flags].join("\n");
     if (!own && this.servers.has(key)) return this.servers.get(key);
@@ -120,7 +121,7 @@ export class Browser {
     });
   }
 
-  /** What the command prints as JSON, asked once. */
+  /** The command's JSON output. Each command runs once. */
   json(...args) {
     const key = args.join("\n");
     if (!this.printed.has(key)) this.printed.set(key, this.print(args));
@@ -149,7 +150,10 @@ export class Browser {
     return this.reports.get(key);
   }
 
-  /** Other tests go on meanwhile: this process must not be blocked, or their waits run out. */
+  /**
+   * Asynchronous, because other tests run meanwhile: if this process blocked, their waits would
+   * time out.
+   */
   async write(out, files, flags) {
     const process = spawn(this.workspan, ["html", "-o", out, ...flags, ...files], {
       stdio: ["ignore", "ignore", "pipe"],
@@ -162,13 +166,13 @@ export class Browser {
   }
 }
 
-/** What a test works with. */
+/** The page and the helpers that a test works with. */
 class Opened {
   constructor(page, base) {
     Object.assign(this, { page, base });
   }
 
-  /** Goes to a hash, from nothing. */
+  /** Opens a hash in an empty page. */
   async open(hash = "") {
     await this.page.goto("about:blank");
     await this.page.goto(`${this.base}#v=1&theme=light&${hash}`);
@@ -180,7 +184,7 @@ class Opened {
     );
   }
 
-  /** The same in the page that is open already: what another tab or window shows there. */
+  /** Opens a hash in the page that is already open, as another tab or window would show it. */
   async go(hash = "") {
     if (this.page.url().split("#")[0] !== this.base) return this.open(hash);
     await this.page.evaluate((to) => (location.hash = to), `#v=1&theme=light&${hash}`);
@@ -189,14 +193,14 @@ class Opened {
     await this.page.waitForSelector(`#tab-${tab}[aria-selected=true]`);
   }
 
-  /** The hash as it is once it settled. */
+  /** The hash after it has settled. */
   async hash() {
     await this.page.waitForTimeout(100);
     await this.page.waitForFunction(() => !window.__stats.hashLate);
     return this.page.evaluate(() => location.hash);
   }
 
-  /** Waits until the hash has this text, or matches, and gives it. */
+  /** Waits until the hash contains this text, or matches it, and returns the hash. */
   hashHas(what, words) {
     return until(
       async () => {
@@ -223,16 +227,16 @@ export class Suite {
 
   /**
    * A test against a server, or with `report: true` against a file. Options: `files` (default: the
-   * run before), `flags`, `reportFlags` (those of a report alone), `report`, `allow` (a RegExp of
-   * console errors that belong to what is tested), `viewport`, `dark`, `still`, `own`, `slow` (a
-   * number: the higher, the earlier it runs).
+   * run before), `flags`, `reportFlags` (only for a report), `report`, `allow` (a RegExp of
+   * expected console errors), `viewport`, `dark`, `still`, `own`, `slow` (a number: tests with
+   * higher ones start earlier).
    */
   test(name, options, run) {
     if (typeof options === "function") [options, run] = [{}, options];
     this.tests.push({ name, options, run });
   }
 
-  /** The same test against a server and against a file. */
+  /** Runs a test against a server, and again against a file. */
   both(name, options, run) {
     if (typeof options === "function") [options, run] = [{}, options];
     this.test(`${name} (server)`, options, run);
@@ -240,8 +244,8 @@ export class Suite {
   }
 
   /**
-   * The tests to run, each as a function that says how it came out, true when it failed and null
-   * when it was skipped.
+   * The tests to run, each as a function that prints its result. It returns true if the test failed
+   * and null if it was skipped.
    */
   chosen() {
     return this.tests
@@ -263,7 +267,7 @@ export class Suite {
       const files = options.files ?? [this.runs.before];
       if (files.some((f) => f === null)) throw new Skip("there is no such run in RUNS");
       const server = options.report ? null : await this.browser.view(files, options);
-      // With room for all detail, as the server has it: other tests are about small reports.
+      // With room for all detail, as on the server. Other tests cover small reports.
       const flags = options.reportFlags ?? options.flags ?? ["--budget", "5MB"];
       const base = options.report ? await this.browser.html(files, flags) : server.url;
       const home = options.report ? null : new URL(base).origin;
@@ -289,7 +293,7 @@ export class Suite {
           return;
         errors.push(`outside request: ${url}`);
       });
-      // While the page is worked on: its newest build instead of the one inside the CLI.
+      // During work on the page: its newest build instead of the one inside the CLI.
       if (process.env.PAGE && server)
         await page.route(base, (route) =>
           route.fulfill({ path: process.env.PAGE, contentType: "text/html; charset=utf-8" }),
@@ -299,7 +303,7 @@ export class Suite {
       const stats = await page.evaluate(() => window.__stats ?? null).catch(() => null);
       if (stats)
         check(
-          stats.mostPrimitives <= MOST_PRIMITIVES,
+          stats.mostPrimitives <= MAX_PRIMITIVES,
           `${stats.mostPrimitives} primitives in a frame`,
         );
       if (errors.length) throw new Error(errors.join("\n    "));

@@ -1,6 +1,6 @@
 /**
- * A trace that somebody wrote to harm who opens it: names with markup, paths that point outside,
- * more sites than anybody has.
+ * A trace written to harm the person who opens it: names with markup, paths that point outside, an
+ * absurd number of sites.
  */
 
 import { existsSync, writeFileSync } from "node:fs";
@@ -55,7 +55,7 @@ function write(path) {
   return path;
 }
 
-/** Nothing of a name became part of the page. */
+/** No part of a name became markup of the page. */
 async function unharmed(t, where) {
   const found = await t.page.evaluate(() => ({
     harm: window.__harm ?? null,
@@ -89,7 +89,7 @@ export default function (suite) {
       for (const tab of ["summary", "timeline", "dag", "scalability", "sites", "whatif"]) {
         await t.go(`tab=${tab}`);
         await t.page.waitForTimeout(800);
-        // A report has no room for all that is asked of so many sites.
+        // A report has no room for all answers about this many sites.
         const alerts = (await t.page.locator("main [role=alert]").allInnerTexts()).filter(
           (words) => !/does not carry/.test(words),
         );

@@ -1,7 +1,6 @@
 /**
- * What the pointer tells in the timeline: the numbers of the CPU's line and of the queue below a
- * lane, and a spawn's name with how many its worker had made before; and the run from its first
- * spawn.
+ * Tooltips of the timeline: the numbers of the CPU's line and of the queue below a lane, and a
+ * spawn's name with the number of earlier spawns of its worker. Also the run from its first spawn.
  */
 
 import { check, Skip, until } from "./harness.mjs";
@@ -28,7 +27,7 @@ async function hover(page, { x, y }) {
   await page.mouse.move(box.x + x, box.y + y);
 }
 
-/** The lines of the tooltip, by their names, once `wanted` is its title. */
+/** The lines of the tooltip by their names, once its title is `wanted`. */
 async function tip(t, wanted) {
   const lines = () =>
     t.page.evaluate(() => {
@@ -47,7 +46,7 @@ async function tip(t, wanted) {
   }, `a tooltip ${wanted}`);
 }
 
-/** Where in a lane the line of the CPU or the area of the queue is, as tiles have most of it. */
+/** Where in a lane the CPU's line or the queue's area is highest, according to the tiles. */
 const most = (page, plane) =>
   page.evaluate((plane) => {
     const { scene } = window.__timeline;
@@ -57,7 +56,7 @@ const most = (page, plane) =>
     for (const slot of scene.tiles.slots("rows", { t0: s.t0, t1: s.t1 })) {
       const values = slot.tile?.data?.planes[plane];
       if (!values) continue;
-      // Row by row, each bin of 2^level ticks; a slot may be a part of a coarser tile.
+      // Row by row, with bins of 2^level ticks. A slot may be a part of a coarser tile.
       const bins = values.length / window.__timeline.meta.threads.length;
       const width = 2 ** slot.tile.level;
       const from = slot.tile.index * bins * width;
@@ -73,7 +72,7 @@ const most = (page, plane) =>
     return { ...best, x, top: window.__timeline.rowMiddle(best.row) + rows.lane / 2 };
   }, plane);
 
-/** Goes down from the lane until the tooltip is of what is wanted. */
+/** Moves down from the lane until the tooltip has the given title. */
 async function below(t, from, title) {
   const others = new Set();
   for (let y = from.top; y < from.top + 40; y += 1.5) {
@@ -98,7 +97,7 @@ export default function (suite) {
     check(cpu, "no tile has the CPU's load");
     const load = await below(t, cpu, "CPU");
     const share = Number.parseFloat(load.said["on a CPU"]);
-    // A plane's byte, and the tooltip's rounding.
+    // The tolerance is the resolution of a plane's byte and the tooltip's rounding.
     check(Math.abs(share - (cpu.value / 255) * 100) <= 1, `${share} %, not ${cpu.value} / 255`);
     check(load.said["mean of"], "it does not say how much time it is the mean of");
     const queue = await most(page, "queue");
@@ -120,7 +119,7 @@ export default function (suite) {
     const shown = () => page.evaluate(() => window.__timeline.window);
     await until(async () => Math.abs((await shown()).t0 - first) < 1, "the window to begin there");
     check(Math.abs((await shown()).t1 - elapsed) < 1, `it ends at ${(await shown()).t1}`);
-    // Nearby, no spawn's mark is before it, and one is there, to a bin.
+    // No spawn's mark precedes it nearby, and there is a spawn there, to the bin.
     await page.evaluate(
       (first) => window.__timeline.show({ t0: first - 40_000, t1: first + 80_000 }),
       first,
@@ -142,7 +141,7 @@ export default function (suite) {
     );
     check(dots.length > 1, `${dots.length} marks`);
     const labels = await page.evaluate(() => window.__timeline.meta.sites.map((s) => s.label));
-    // Two of one worker, of which the later one has more before it.
+    // Two spawns of one worker; the later one has more spawns before it.
     const row = dots[0].row;
     const own = dots.filter((d) => d.row === row).sort((a, b) => a.x - b.x);
     const before = [];

@@ -1,8 +1,11 @@
-/** A run that takes long to read: what ran when is there before, and reading can be stopped. */
+/**
+ * A run that takes long to read: the overview of what ran when appears earlier, and reading can be
+ * stopped.
+ */
 
 import { check, Skip, until } from "./harness.mjs";
 
-/** What the server knows of the run. */
+/** The server's status of the run. */
 const known = (page) =>
   page.evaluate(async () => {
     const r = await fetch("api/v1/meta", { cache: "no-store" });
@@ -17,7 +20,7 @@ export default function (suite) {
     async (t) => {
       await t.open("tab=timeline");
       const { page } = t;
-      // In one look: between two of them the run may be read.
+      // In a single evaluation: the run may be read completely between two of them.
       const [early, said] = await page.evaluate(() => [
         window.__timeline?.meta ?? null,
         document.querySelector(".banners")?.innerText ?? "",
@@ -44,7 +47,7 @@ export default function (suite) {
         ),
       );
       check(drawn > 0.2, "the overview is empty");
-      // The window that is looked at now is the one looked at after.
+      // The window that is shown now stays the same after loading.
       await page.evaluate(
         (elapsed) => window.__timeline.show({ t0: elapsed * 0.25, t1: elapsed * 0.5 }),
         early.elapsed,
@@ -81,7 +84,8 @@ export default function (suite) {
     "the summary shows what ran when while the rest is read",
     { files: [suite.runs.large], own: true },
     async (t) => {
-      // Browsers print every answer from 400 on in their console; "not yet" is none of those.
+      // Browsers print every answer with a status from 400 on in their console. "Not yet" has a
+      // lower one.
       const states = new Set();
       t.page.on("response", (r) => states.add(r.status()));
       await t.open("tab=summary");

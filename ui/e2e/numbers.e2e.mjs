@@ -1,4 +1,4 @@
-/** Every number that a tab tells of the run is that of `workspan report --json`. */
+/** Every number of the run on a tab equals the one in `workspan report --json`. */
 
 import { check, Skip, until } from "./harness.mjs";
 import { printed, same } from "./printed.mjs";
@@ -55,7 +55,7 @@ export default function (suite) {
       same(part[1], s(ticks), words);
       same(part[2], ticks / whole, `share of ${words}`);
     }
-    // What is lost beside the findings stands below them, so that all add up.
+    // The last row shows the losses without a finding, so that all rows add up.
     const rest = t.page.locator(".finding.rest .cost");
     const lost = report.workers * report.elapsed - report.breakdown.work;
     const told = report.findings.slice(0, 5).reduce((sum, f) => sum + f.lost, 0);
@@ -110,7 +110,7 @@ export default function (suite) {
       );
       same(time, sql.unread * 1e-9, "not read, in SQL");
       check(Math.abs(sql.whole - sql.wanted) < 10, `parts of ${sql.whole} ns, not ${sql.wanted}`);
-      // The columns over time have what the bar has.
+      // The columns over time have the same sums as the bar.
       await t.open(`tab=timeline&sel=range:a:0:${report.elapsed}`);
       const row = t.page.locator(".drawer table[aria-label='Where its worker time went'] tr", {
         hasText: "not read",
@@ -228,7 +228,7 @@ export default function (suite) {
       if (worker.first_steal === null) check(first === "never", `a first steal: ${first}`);
       else same(first, s(worker.first_steal), `worker ${worker.worker}, first steal`);
     }
-    // The matrix tells each pair to whoever rests on its cell.
+    // The matrix shows each pair in a tooltip.
     const told = await section.locator(".matrix rect title").allTextContents();
     const cells = told.map((text) => / took ([\d,]+) from /.exec(text)[1]);
     const wanted = statistics.steals.matrix.flat();
@@ -243,7 +243,7 @@ export default function (suite) {
       await t.open("tab=statistics");
       const section = t.page.locator("section[aria-label=Steals]");
       await section.locator("table").waitFor();
-      // GNU OpenMP tells of no attempts.
+      // GNU OpenMP does not report attempts.
       const failed = await section.locator("td.c-failed").allInnerTexts();
       check(failed.length > 0 && failed.every((text) => text === "–"), `failed: ${failed}`);
       const head = await section.locator("h2").innerText();
@@ -251,7 +251,10 @@ export default function (suite) {
     },
   );
 
-  /** Cells of a table of groups against the report's rows; keys that are times are in ticks. */
+  /**
+   * Compares the cells of a table of groups with the report's rows; keys that are times are in
+   * ticks.
+   */
   const groups = async (t, label, rows, times, counts, s) => {
     await t.open("tab=statistics");
     const table = t.page.locator(`table[aria-label='${label}']`);
@@ -315,7 +318,7 @@ export default function (suite) {
       const table = t.page.locator(".by-size table");
       await t.page.waitForSelector(`tr[data-row="${id}"][aria-selected=true]`);
       await table.waitFor();
-      // Chosen rows are drawn with the next frame.
+      // Selected rows are drawn in the next frame.
       await t.page.evaluate(() => new Promise((r) => requestAnimationFrame(() => setTimeout(r))));
       const head = await t.text(".by-size h2 span:last-child");
       const [strands, work] = head.split(", ");
@@ -474,7 +477,7 @@ export default function (suite) {
         ),
       );
       const { breakdown: b } = report;
-      // Bins are single precision, and strands of the recorder itself are a part of what is busy.
+      // Bins have single precision, and strands of the recorder itself count as busy.
       const near = (text, ticks, what) => {
         const { value, half } = printed(text);
         check(

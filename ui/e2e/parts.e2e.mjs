@@ -1,6 +1,6 @@
 /**
- * Parts of a run looked at alone: a region, the tasks of a spawn site; sections as nodes of the
- * DAG; waits for other threads and who ended them.
+ * Parts of a run viewed alone: a region, the tasks of a spawn site. Also sections as nodes of the
+ * DAG, and waits for other threads with the threads that ended them.
  */
 
 import { check, Skip, until } from "./harness.mjs";
@@ -12,7 +12,7 @@ const answer = (page, request) =>
   page.evaluate((url) => fetch(url).then((r) => r.json()), `api/v1/${request}`);
 const nodes = (page) => page.evaluate(() => window.__dag?.() ?? []);
 
-/** Chooses the first part of a kind in the header, and gives what the page knows of it. */
+/** Chooses the first part of a kind in the header, and returns what the page knows of it. */
 async function choose(t, kind) {
   await t.open("tab=summary");
   const part = (await meta(t.page)).parts.find((p) => p.kind === kind);
@@ -24,7 +24,9 @@ async function choose(t, kind) {
   return part;
 }
 
-/** Its report is that of `--only`: every number, every part of the worker time, every finding. */
+/**
+ * The part's report equals that of `--only`: all numbers, causes of lost worker time, and findings.
+ */
 async function sameAsSection(t, browser, file, part) {
   const only = `${part.kind}:${part.label}`;
   const section = await browser.json("report", "--json", "--statistics", "--only", only, file);
@@ -91,7 +93,7 @@ export default function (suite) {
           );
           check((await t.text("main")).length > 20, `${tab} is empty`);
         }
-        // A link that names it opens it.
+        // A link that names the part opens it.
         await t.open(`tab=summary&run=${part.id}`);
         await t.page.locator(".banners [aria-label='A part of the run']").waitFor();
         await t.page.locator(".banners").getByRole("button", { name: "Whole run" }).click();
@@ -111,7 +113,7 @@ export default function (suite) {
     const plain = (await answer(t.page, "dag?run=a&ids=t0")).nodes.t0.items;
     const work = (items) => items.reduce((sum, item) => sum + (item.work ?? item.weight), 0);
     check(work(plain) === work(inside.nodes.t0.items), "sections change the work");
-    // Those on the way to the first picture are open already.
+    // Sections that lead to the first picture are expanded already.
     const key = sections[0].id;
     await until(async () => (await nodes(t.page)).some((n) => n.key === key), `${key} to be shown`);
     const opened = await answer(t.page, `dag?run=a&ids=${key}&sections=1`);

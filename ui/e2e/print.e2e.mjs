@@ -1,4 +1,4 @@
-/** Paper: one A4 page a tab, with what it is of and the view whole. */
+/** Print: one A4 page a tab, with the run's name and the whole view. */
 
 import { inflateSync } from "node:zlib";
 import { check, until } from "./harness.mjs";
@@ -16,20 +16,20 @@ const TABS = [
   "sql",
 ];
 
-/** Streams of more bytes than this are images. */
+/** Streams with more bytes than this are images. */
 const MAX_OBJECTS = 1 << 20;
 
-/** Pages of a PDF, and width and height of the first in points. */
+/** Number of pages of a PDF, and width and height of the first page in points. */
 function pagesOf(pdf) {
   const whole = pdf.toString("latin1");
-  // Its objects stand in packed streams.
+  // The PDF's objects are in compressed streams.
   const parts = [whole];
   for (const found of whole.matchAll(/stream\r?\n([\s\S]*?)endstream/g))
     try {
       const packed = Buffer.from(found[1], "latin1");
       parts.push(inflateSync(packed, { maxOutputLength: MAX_OBJECTS }).toString("latin1"));
     } catch {
-      // An image, or what is not packed.
+      // An image, or a stream that is not compressed.
     }
   const text = parts.join("\n");
   const box = /MediaBox\s*\[\s*[\d.]+ [\d.]+ ([\d.]+) ([\d.]+)/.exec(text);

@@ -1,4 +1,4 @@
-/** Numbers as the page prints them, against the values they stand for. */
+/** Compares numbers as the page prints them with their exact values. */
 
 import { check } from "./harness.mjs";
 
@@ -16,7 +16,7 @@ const UNITS = {
   G: 1e9,
 };
 
-/** Value and half of the last digit's place; null where the text holds no number. */
+/** The value, and half of the last digit's place value; null if the text contains no number. */
 export function printed(text) {
   const found = /([−+<≈-]?)\s?(\d[\d,]*)(\.\d+)?\s*(worker·)?(ns|µs|ms|min|s|%|×|k|M|G)?/.exec(
     text.replaceAll("\u00a0", " "),
@@ -27,7 +27,7 @@ export function printed(text) {
   const factor = UNITS[unit];
   const value = Number(whole.replaceAll(",", "") + part) * factor;
   const half = 0.5 * 10 ** -digits * factor;
-  // Three digits are shown of times: `1,234 ms` has no more than `1.23 s`.
+  // Times are shown with three digits: `1,234 ms` is no more precise than `1.23 s`.
   return {
     value: sign === "−" || sign === "-" ? -value : value,
     least: sign === "<" ? 0 : null,
@@ -35,7 +35,7 @@ export function printed(text) {
   };
 }
 
-/** Throws unless `text` is `value` as it is printed; `value` may be off by `error`. */
+/** Throws unless `text` is `value` as printed; `value` may be off by `error`. */
 export function same(text, value, what, error = 0) {
   const seen = printed(text ?? "");
   check(seen, `${what}: no number in “${text}”`);

@@ -1,4 +1,4 @@
-/** Reports of selections, search with steps, groups of rows, and what Compare sets side by side. */
+/** Reports of selections, search with steps, groups of rows, and runs side by side in Compare. */
 
 import { check, until } from "./harness.mjs";
 
@@ -30,7 +30,7 @@ export default function (suite) {
   suite.test("Shift and a click add a row to the one that is selected", async (t) => {
     const several = /sel=row:a:\d+(,|%2C)\d+/;
     let hash = "";
-    // Where the rows are depends on the window: the first place that is another row counts.
+    // The position of the rows depends on the window. The first place with another row counts.
     for (const part of [0.55, 0.65, 0.75, 0.85, 0.95]) {
       await t.open("tab=timeline&sel=row:a:0");
       await t.page.locator(DRAWER).waitFor();

@@ -1,19 +1,19 @@
 /**
  * node e2e/run.mjs [FILE …] [--only WORDS]
  *
- * WORKSPAN   the CLI, built with the page inside
+ * WORKSPAN   the CLI with the embedded page
  * RUNS       a folder of traces: before.wspan (a Rayon merge sort), after.wspan (the same with a
- *            parallel merge), openmp.wspan, and where there are such one-worker.wspan,
- *            truncated.wspan, broad.wspan (20,000 tasks side by side, most of them stolen),
- *            regions.wspan (regions by name), waits.wspan (waits for a condition variable),
- *            large.wspan (a few megabytes: shown before it is read), budget.wspan (recorded within
- *            an overhead budget), twice.wspan (folded while it was recorded, to be folded again),
+ *            parallel merge), openmp.wspan, and optionally one-worker.wspan, truncated.wspan,
+ *            broad.wspan (20,000 parallel tasks, most of them stolen), regions.wspan (named
+ *            regions), waits.wspan (waits for a condition variable), large.wspan (a few megabytes:
+ *            shown before it is read), budget.wspan (recorded within an overhead budget),
+ *            twice.wspan (folded during recording, and again during reading),
  *            pools.wspan (two pools at a time), ranks.wspan (ranks of MPI),
  *            simulated.jsonl (the merge sort on eight virtual workers)
- * PAGE       a built page to test instead of the one inside (not that of reports)
+ * PAGE       a built page to test instead of the embedded one (reports keep theirs)
  * CHROMIUM   the browser (default: /usr/bin/chromium-headless-shell, which takes half the CPU time,
  *            or else /usr/bin/chromium)
- * SHOTS      a folder for pictures of what failed
+ * SHOTS      a folder for screenshots of failed tests
  */
 
 import { existsSync, readdirSync } from "node:fs";
@@ -22,8 +22,8 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Browser, findRuns, Suite } from "./harness.mjs";
 
-/** Tests at once, each with a page of its own: they wait more than they compute. */
-const AT_ONCE = Math.max(2, Math.min(2 * availableParallelism(), 6));
+/** Number of concurrent tests, each with its own page: they wait more than they compute. */
+const CONCURRENCY = Math.max(2, Math.min(2 * availableParallelism(), 6));
 
 const here = dirname(fileURLToPath(import.meta.url));
 const args = process.argv.slice(2);
@@ -49,7 +49,7 @@ const runs = findRuns(process.env.RUNS ?? "");
 if (!runs.before) stop("RUNS does not name a folder with traces");
 
 const browser = new Browser({ workspan: process.env.WORKSPAN, runs, chromiumPath });
-/** More failures than this are no accident: they are not run again. */
+/** Number of failed tests up to which they are run again. More failures are no accident. */
 const MAX_AGAIN = 4;
 
 let passed = 0;
@@ -69,7 +69,7 @@ try {
     (await import(pathToFileURL(path).href)).default(suite);
     tests.push(...suite.chosen());
   }
-  // What waits longest first, so that nothing long is left alone at the end.
+  // The slowest tests start first, so that no long test runs alone at the end.
   tests.sort((a, b) => b.slow - a.slow);
   const next = async () => {
     for (let test = tests.shift(); test; test = tests.shift()) {
@@ -78,8 +78,8 @@ try {
       if (out === false) passed++;
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, next));
-  // Beside other tests one may only have been too slow.
+  await Promise.all(Array.from({ length: CONCURRENCY }, next));
+  // A test that ran beside others may only have been too slow.
   for (const test of failed.length <= MAX_AGAIN ? failed.splice(0) : []) {
     console.log("once more and alone:");
     if ((await test((line) => console.log(line))) === true) failed.push(test);

@@ -1,13 +1,14 @@
 /**
- * Pictures of the page for the README and docs/viewer.md: `cargo xtask screenshots` records the
+ * Screenshots of the page for the README and docs/viewer.md: `cargo xtask screenshots` records the
  * runs and runs this. node e2e/screenshots.mjs [NAME …]
  *
- * WORKSPAN   the CLI, built with the page inside
- * RUNS       a folder of traces, as run.mjs has it, with simulated-after.jsonl (the merge sort with
- *            its parallel merge on eight virtual workers) and simulated-96.jsonl (the other on 96)
+ * WORKSPAN   the CLI with the embedded page
+ * RUNS       a folder of traces as for run.mjs, with simulated-after.jsonl (the merge sort with a
+ *            parallel merge on eight virtual workers) and simulated-96.jsonl (the one with a serial
+ *            merge on 96)
  * CHROMIUM   the browser
- * PICTURES   where the pictures go
- * PAGE       a built page instead of the one inside
+ * PICTURES   folder for the screenshots
+ * PAGE       a built page instead of the embedded one
  */
 
 import { existsSync } from "node:fs";
@@ -22,7 +23,9 @@ const { before, simulated } = runs;
 const after = resolve(RUNS, "simulated-after.jsonl");
 const many = resolve(RUNS, "simulated-96.jsonl");
 
-/** Name, runs, what is looked at, what is waited for; width and height where they are others. */
+/**
+ * Name, runs, hash, and the element to wait for; width and height if they differ from the default.
+ */
 const shots = [
   ["summary", [before], "tab=summary", ".verdict"],
   ["timeline", [before], "tab=timeline", "main canvas"],
@@ -54,7 +57,7 @@ try {
       );
     await page.goto(`${url}#v=1&theme=light&${hash}`);
     await page.waitForSelector(selector, { timeout: 60_000 });
-    // Until nothing more is asked for and drawn.
+    // Wait until all requests are answered and drawn.
     await page.waitForLoadState("networkidle");
     await page.waitForTimeout(1500);
     await page.screenshot({ path: join(PICTURES, `${name}.png`) });

@@ -1,4 +1,4 @@
-/** Sites: the table sorts, filters, selects; the source stands beside it. */
+/** Sites: sorting, filtering and selecting in the table, with the source beside it. */
 
 import { check, until } from "./harness.mjs";
 

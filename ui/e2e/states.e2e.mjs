@@ -1,4 +1,4 @@
-/** Empty and bad states have their own words. */
+/** Empty and bad states have their own messages. */
 
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ export default function (suite) {
       check(at > 0, "the report has no data");
       writeFileSync(to, text.slice(0, at + 400) + "</script></body></html>");
       t.base = pathToFileURL(to).href;
-      // The new file is no outside request.
+      // Opening the new file must not count as an outside request.
       await t.page.goto("about:blank");
       await t.page.route("**/*", (r) => r.continue());
       const page = await t.page.context().newPage();

@@ -1,4 +1,4 @@
-/** Summary: the report's words, the numbers, findings that lead somewhere. */
+/** Summary: the report's words and numbers, and findings that lead to their place. */
 
 import { check } from "./harness.mjs";
 

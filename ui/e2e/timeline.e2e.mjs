@@ -1,6 +1,6 @@
 /**
- * The timeline as a user has it: zoom, pan, brush, select, follow a steal, switch every layer, by
- * pointer and by keyboard alone.
+ * The timeline in use: zoom, pan, brush, select, follow a steal, switch every layer, both with the
+ * pointer and with the keyboard alone.
  */
 
 import { statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { check, Skip, until } from "./harness.mjs";
 
 const CANVAS = ".tl-canvas canvas";
 
-/** Waits until everything that was asked for is drawn. */
+/** Waits until everything that was requested is drawn. */
 const idle = (page) =>
   until(
     () =>
@@ -30,7 +30,7 @@ async function open(t, hash = "") {
   await idle(t.page);
 }
 
-/** A place on the canvas, in the page's pixels. */
+/** A point of the canvas, in the page's pixels. */
 async function place(page, x, y) {
   const box = await page.locator(CANVAS).boundingBox();
   return [box.x + x, box.y + y];
@@ -60,7 +60,7 @@ const widest = (page) =>
     };
   });
 
-/** Sums of the canvas' pixels in a band, to tell two pictures apart. */
+/** Sums of the canvas' pixels in a band, to compare pictures. */
 const probe = (page, y, h) =>
   page.evaluate(
     ([y, h]) => {
@@ -144,7 +144,7 @@ export default function (suite) {
       const { page } = t;
       const { elapsed } = await window_(page);
       const b = await bands(page);
-      // A new window, drawn on the minimap.
+      // Drag a new window on the minimap.
       const y = b.minimap.y + b.minimap.h / 2;
       const x = (share) => b.x0 + b.plot * share;
       const drag = async (from, to, atY) => {
@@ -160,7 +160,7 @@ export default function (suite) {
         Math.abs(w.t0 / elapsed - 0.4) < 0.01 && Math.abs(w.t1 / elapsed - 0.6) < 0.01,
         `brushed ${w.t0 / elapsed} to ${w.t1 / elapsed}`,
       );
-      // Its right edge, then the whole of it.
+      // Drag its right edge, then the whole window.
       await drag(x(0.6), x(0.7), y);
       w = await window_(page);
       check(
@@ -242,7 +242,7 @@ export default function (suite) {
         "the drawer to tell of it",
       );
       await until(async () => (await t.text("#announcer")).length > 5, "the announcement");
-      // The drawer took room: the rows may have moved.
+      // The open drawer takes room, so the rows may have moved.
       await idle(page);
       await page.waitForTimeout(600);
       const now = await page.evaluate(
@@ -344,7 +344,7 @@ export default function (suite) {
     async (t) => {
       await open(t);
       const { page } = t;
-      // Somewhere with everything: the first steals, or the whole run.
+      // A place with all layers: the first steals, or the whole run.
       await page.mouse.move(2, 2);
       const buttons = await page.locator(".tl-toggle[data-layer]:not([disabled])").all();
       check(buttons.length >= 6, `only ${buttons.length} layers`);
@@ -664,10 +664,10 @@ export default function (suite) {
       const meta = await page.evaluate(() => window.__timeline.meta);
       check(meta.has.inside && meta.folded_strands > 0, "nothing was folded");
       check((await t.text(".tl-notice")).includes("folded"), "nothing says that parts are folded");
-      // The longest folded strand of any size to be seen.
+      // The longest visible folded strand, whatever its size.
       const found = await page.evaluate(async () => {
         const view = window.__timeline;
-        // From several places: at any one of them the workers may wait, or have been off the CPU.
+        // Try several places: at any one of them the workers may be waiting or off the CPU.
         const wanted = [
           0.3, 0.45, 0.6, 0.15, 0.75, 0.05, 0.1, 0.2, 0.25, 0.35, 0.4, 0.5, 0.55, 0.65, 0.7, 0.8,
           0.85, 0.9,

@@ -1,13 +1,13 @@
 /**
- * Pictures of every tab, to be looked at one by one: node e2e/walk.mjs [TAB …]
+ * Screenshots of every tab, for inspection: node e2e/walk.mjs [TAB …]
  *
- * WORKSPAN   the CLI, built with the page inside
- * RUNS       traces, separated by commas: the first is shown, the others stand beside it
+ * WORKSPAN   the CLI with the embedded page
+ * RUNS       traces, separated by commas: the first is shown, the others are further runs
  * CHROMIUM   the browser (default: /usr/bin/chromium)
- * PICTURES   where the pictures go
- * PAGE       a built page instead of the one inside
- * SIZES      as 1440x900,1024x700,2560x1440 (the default)
- * THEMES     as light,dark (the default)
+ * PICTURES   folder for the screenshots
+ * PAGE       a built page instead of the embedded one
+ * SIZES      window sizes (default: 1440x900,1024x700,2560x1440)
+ * THEMES     themes (default: light,dark)
  * VIEWS      further hashes, separated by spaces: name=hash
  */
 
@@ -64,7 +64,7 @@ try {
         await page.goto(`${url}#v=1&theme=${theme}&${hash}`);
         await page.waitForSelector("main", { timeout: 60_000 });
         await page.waitForLoadState("networkidle");
-        // A large run is shown before it is read.
+        // A large run is shown before it is read completely.
         await page.waitForFunction(
           () => !/Still reading|An overview of what ran when/.test(document.body.innerText),
           null,

@@ -1,7 +1,4 @@
-/**
- * The frame: header, tabs, banners, the view of the tab, drawer, status line, and what lies over
- * them.
- */
+/** The frame: header, tabs, banners, the view of the tab, drawer, status line, and overlays. */
 
 import { Component, type ComponentChildren } from "preact";
 import { Compare } from "./compare/Compare";
@@ -29,7 +26,10 @@ import { dark } from "./theme/theme";
 import { Timeline } from "./timeline/Timeline";
 import { WhatIf } from "./whatif/WhatIf";
 
-/** Views of a run of which only is known what ran when; these two take all runs. */
+/**
+ * The placeholder of a tab that needs more than the overview, while that is all there is. Compare
+ * and Scalability need it of all runs.
+ */
 function early(tab: Tab): ComponentChildren | null {
   if (tab === "timeline" || tab === "summary") return null;
   const all = tab === "compare" || tab === "scalability";
@@ -52,14 +52,20 @@ const VIEWS: Record<Tab, () => ComponentChildren> = {
   sql: () => <Sql />,
 };
 
-/** Views that begin with a sentence of their own. */
-const HEADED: ReadonlySet<Tab> = new Set(["summary", "flame", "scalability", "whatif", "compare"]);
+/** Views that begin with a headline of their own. */
+const WITH_HEADLINE: ReadonlySet<Tab> = new Set([
+  "summary",
+  "flame",
+  "scalability",
+  "whatif",
+  "compare",
+]);
 
 export function App() {
   const at = tab.value;
   const both = split.value && (at === "timeline" || at === "dag");
-  // The DAG has a panel of its own, and the drawer when it is asked for; the flame graph has it for
-  // the range that is shown.
+  // The DAG has its own side panel, and shows the drawer only on request. The flame graph uses the
+  // drawer for the range shown.
   const inDrawer =
     at === "timeline" || both || (at === "flame" && selection.value?.kind === "range");
   const wanted = inDrawer ? drawer.value : at === "dag" && dagDetails.value;
@@ -72,7 +78,7 @@ export function App() {
       <Tabs />
       <Banners />
       <main>
-        {!HEADED.has(at) && <h1 class="unseen">{TITLES[at]}</h1>}
+        {!WITH_HEADLINE.has(at) && <h1 class="unseen">{TITLES[at]}</h1>}
         {!meta.value ? (
           <div class="view">
             <Loading />
@@ -115,7 +121,7 @@ export function App() {
   );
 }
 
-/** A view that fails takes neither the page nor the other views with it. */
+/** Catches the error of a view, so that the page and the other views keep working. */
 class Guard extends Component<{ children?: ComponentChildren }, { broken: Error | null }> {
   override state = { broken: null as Error | null };
   override componentDidCatch(e: unknown) {

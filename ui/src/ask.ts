@@ -1,5 +1,5 @@
 /**
- * Answers as components use them: what is known now, and asking again while a run loads or once the
+ * Answers for components: the latest known value, and new requests while a run loads or once the
  * server is back.
  */
 
@@ -13,20 +13,20 @@ import { source } from "./store";
 export type Asked<T> =
   { state: "waiting" } | { state: "there"; value: T } | { state: "failed"; error: Unavailable };
 
-/** Loading was stopped by this page or another: nobody asks again until it is false. */
+/** Loading was stopped by this page or another: no requests are repeated until it is false. */
 export const stopped = signal(false);
 /**
- * Grows when answers given before no longer hold, as more of a run is known: what is shown stays
- * until the new answer is there.
+ * Grows when earlier answers are outdated because more of a run is known. The old content stays
+ * until the new answer arrives.
  */
 export const era = signal(0);
 
-/** The JSON answer to `url`; `null` asks nothing and waits. */
+/** The JSON answer to `url`; with `null` nothing is requested and the state is waiting. */
 export function useJson<T>(url: string | null): Asked<T> {
   return useAnswer(url, (u, s) => source.json<T>(u, s));
 }
 
-/** The planes that answer `url`. */
+/** The answer to `url` as planes. */
 export function usePlanes(url: string | null): Asked<Planes> {
   return useAnswer(url, (u, s) => source.planes(u, s));
 }
@@ -87,7 +87,7 @@ function useAnswer<T>(
   return answer.asked;
 }
 
-/** The value, or undefined while it isn't there. */
+/** The value, or undefined until it arrives. */
 export function valueOf<T>(asked: Asked<T>): T | undefined {
   return asked.state === "there" ? asked.value : undefined;
 }

@@ -1,4 +1,4 @@
-/** The colour of code, the same in every view and in every run of a program. */
+/** Colours of code, the same in every view and in every run of a program. */
 
 import { colour, type Colour } from "./colors";
 import type { CodeName, RunMeta } from "./data/contract";
@@ -9,9 +9,9 @@ type Codes = readonly Pick<CodeName, "label">[];
 const greys = new WeakMap<Codes, number>();
 
 /**
- * Which code is grey: what the root task does by itself, as that is beside the matter in most
- * programs. Where several blocks are called so, the heaviest, so that the others are told from it;
- * −1 where none is. `codes` are most time first.
+ * The code that is grey: the root task's own code, which matters little in most programs. If
+ * several blocks have that name, the heaviest one is grey, so that the others differ from it; −1 if
+ * there is none. `codes` are in order of decreasing time.
  */
 export function greyCode(codes: Codes): number {
   let grey = greys.get(codes);
@@ -23,8 +23,8 @@ export function greyCode(codes: Codes): number {
 }
 
 /**
- * The numbers by which the codes of some runs are coloured: what is called the same in several runs
- * has one number, and numbers of the first run are its codes' own.
+ * Colour numbers for the codes of some runs: codes with the same name in several runs have one
+ * number, and the first run's codes keep their own.
  */
 export function numbersOf(runs: readonly Pick<RunMeta, "codes">[]): number[][] {
   const numbers = new Map<string, number>();
@@ -32,7 +32,8 @@ export function numbersOf(runs: readonly Pick<RunMeta, "codes">[]): number[][] {
     const seen = new Map<string, number>();
     return codes.map((c) => {
       const name = `${c.label}\u0000${c.file ?? ""}`;
-      // Code of one name is still told apart: the second of a run is the second of the others.
+      // Codes with one name stay distinct: the second of a run corresponds to the second of the
+      // others.
       const nth = seen.get(name) ?? 0;
       seen.set(name, nth + 1);
       const key = `${name}\u0000${nth}`;
@@ -44,7 +45,7 @@ export function numbersOf(runs: readonly Pick<RunMeta, "codes">[]): number[][] {
 
 const shared = new WeakMap<Codes, number[]>();
 
-/** The numbers of a run's codes among all open runs of its program; null where it is not open. */
+/** The numbers of a run's codes among all open runs of its program; null if the run is not open. */
 function numbers(codes: Codes): number[] | null {
   const known = shared.get(codes);
   if (known) return known;
@@ -56,12 +57,12 @@ function numbers(codes: Codes): number[] | null {
   return shared.get(codes)!;
 }
 
-/** The colour of one of a run's codes; `null` is unknown. */
+/** The colour of one of a run's codes; `null` is unknown code. */
 export function codeColour(codes: Codes, code: number | null, dark: boolean): Colour {
   return numbered(codes, numbers(codes), code, dark);
 }
 
-/** The same where the runs that are beside each other give the numbers. */
+/** The colour of a code when the numbers come from the runs shown side by side. */
 export function numbered(
   codes: Codes,
   numbers: number[] | null,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { activity, colour, contrast, DARK, LIGHT, rgb, sequential, type Colour } from "./colors";
 
-/** Machado, Oliveira and Fernandes 2009, severity 1.0, on linear RGB. */
+/**
+ * Matrices of the three colour-vision deficiencies on linear RGB: Machado, Oliveira and Fernandes
+ * 2009, severity 1.0.
+ */
 const VISIONS: Record<string, number[][]> = {
   normal: [
     [1, 0, 0],
@@ -25,7 +28,7 @@ const VISIONS: Record<string, number[][]> = {
   ],
 };
 
-/** CIELAB of a colour as a vision sees it. */
+/** CIELAB values of a colour as seen with a vision's matrix. */
 function lab(hex: string, matrix: number[][]): number[] {
   const linear = rgb(hex).map((v) =>
     v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4,

@@ -1,11 +1,11 @@
 /**
- * What everything looks like: tokens of the two themes, one function from an item to its colour in
- * every mode, and the patterns that carry what colour alone must not. Pure: it can run in a worker.
- * The current theme is in theme/theme.ts.
+ * The look of everything: tokens of the two themes, one function from an item to its colour in
+ * every mode, and the patterns that express what colour alone must not. Pure: it can run in a
+ * worker. The current theme is in theme/theme.ts.
  *
  * Code and worker colours are Paul Tol's "muted" scheme (its least distance under the three
- * colour-vision deficiencies is 15.6, CIE76, Machado 2009), the activities lean on Okabe and Ito.
- * Contrast and distances are checked in colors.test.ts.
+ * colour-vision deficiencies is 15.6, CIE76, Machado 2009); the activities are based on Okabe and
+ * Ito. Contrast and distances are checked in colors.test.ts.
  */
 
 import type { ColorBy } from "./store";
@@ -23,7 +23,7 @@ export interface Tokens {
   accent: string;
   accentBg: string;
   accentLine: string;
-  /** Around paths; the paths themselves. */
+  /** The outline of paths, then the paths themselves. */
   halo: string;
   path: string;
   work: string;
@@ -120,20 +120,20 @@ export const DARK: Tokens = {
 export const tokens = (dark: boolean): Tokens => (dark ? DARK : LIGHT);
 
 /**
- * A pattern over a colour: repeats of the palette have one so that no two items look the same
- * before the 32nd.
+ * A pattern over a colour. Repeated colours of the palette have one, so that no two of the first 32
+ * items look the same.
  */
 export type Texture = "none" | "diagonal" | "dots" | "lines" | "cross";
 const TEXTURES: Texture[] = ["none", "diagonal", "dots", "lines"];
-/** Textures that colours of the palette have. */
+/** Textures of the palette's colours. */
 export const MARKS = ["diagonal", "dots", "lines"] as const satisfies Texture[];
 
-/** What a texture's marks are drawn with over a fill. */
+/** Colour of a texture's marks over a fill. */
 export const markInk = (dark: boolean): string =>
   dark ? "rgba(13,16,20,.5)" : "rgba(255,255,255,.6)";
 
-/** How far a fill goes to its marks where these have no room. */
-const FLAT: Record<Texture, number> = {
+/** Share by which a fill is mixed with the marks' colour when there is no room for marks. */
+const MARK_SHARE: Record<Texture, number> = {
   none: 0,
   dots: 0.25,
   diagonal: 0.4,
@@ -141,38 +141,38 @@ const FLAT: Record<Texture, number> = {
   lines: 0.55,
 };
 
-/** Colour and texture as one flat colour, for pixels and rows too low for marks. */
+/** Colour and texture as one flat colour, for pixels and for rows too low for marks. */
 export function flatOf(c: Pick<Colour, "fill" | "texture">, dark: boolean): string {
-  return mix(c.fill, dark ? "#0d1014" : "#ffffff", FLAT[c.texture]);
+  return mix(c.fill, dark ? "#0d1014" : "#ffffff", MARK_SHARE[c.texture]);
 }
 
 export interface Colour {
   /** `#rrggbb`. */
   fill: string;
-  /** Text on it, contrast at least 4.5. */
+  /** Text colour on the fill, with a contrast of at least 4.5. */
   ink: string;
   texture: Texture;
 }
 
-/** What an item is, as far as its colour goes. Missing facts are unknown. */
+/** The properties of an item that determine its colour. Missing ones are unknown. */
 export interface Item {
   code?: number | null;
   site?: number | null;
   row?: number | null;
   level?: number | null;
   critical?: boolean;
-  /** On the ready path. */
+  /** The item is on the ready path. */
   readyPath?: boolean;
   activity?: Activity;
-  /** The code or site is the root's own: grey, as in every view. */
+  /** The code or site is the root's own: grey in every view. */
   root?: boolean;
 }
 
 export type Activity = "work" | "delay" | "sched" | "app" | "descheduled" | "blocked";
 
 /**
- * Codes and sites, most time first. The first three are far apart for every colour vision: most
- * pictures have no more that matter.
+ * Colours of codes and sites, in order of decreasing time. The first three are far apart for every
+ * colour vision, as most pictures have no more that matter.
  */
 const CODE = [
   "#cc6677",
@@ -184,7 +184,7 @@ const CODE = [
   "#117733",
   "#882255",
 ];
-/** Rows, as Tol orders them. */
+/** Colours of rows, in Tol's order. */
 const ROW = [
   "#332288",
   "#88ccee",
@@ -195,18 +195,18 @@ const ROW = [
   "#cc6677",
   "#882255",
 ];
-/** The dark ones of the scheme on a dark ground. */
-const LIFTED: Record<string, string> = {
+/** Brighter variants of the scheme's dark colours, for a dark background. */
+const BRIGHTENED: Record<string, string> = {
   "#332288": "#7463d6",
   "#117733": "#377a29",
   "#882255": "#95468a",
 };
-/** Ends and middle of cividis, by lightness. */
+/** Cividis from its dark end to its light one, evenly spaced in lightness. */
 const LEVELS = ["#00336f", "#31446b", "#575c6d", "#7b7775", "#a49a6f", "#d1be5a", "#fde737"];
 
 const INK = { dark: "#12161d", light: "#ffffff" };
 
-/** A run's colour, of its letter and of its lines: told apart by letter and label as well. */
+/** The colour of a run's letter and lines. Runs also differ by letter and label. */
 export function runColour(id: string, dark: boolean): string {
   const t = tokens(dark);
   const all = dark
@@ -231,8 +231,8 @@ export function colour(mode: ColorBy, item: Item, dark: boolean): Colour {
       return activity(item.activity ?? "work", dark);
     case "level": {
       if (item.level == null) return flat(t.line2);
-      // Half of the scale at level 8, three quarters at 16: deep recursions stay told apart where
-      // most levels are.
+      // Level 8 is at half of the scale and level 16 at three quarters: deep recursions stay
+      // distinguishable at the levels that are most common.
       return flat(sequential(1 - 2 ** (-item.level / 8), dark));
     }
     case "critical":
@@ -261,8 +261,8 @@ export function activity(kind: Activity, dark: boolean): Colour {
 }
 
 /**
- * From 0 (dark) to 1 (light): cividis, which all colour visions see as one ramp. On a dark ground
- * its dark end is lifted.
+ * Position from 0 (dark) to 1 (light) on cividis, which all colour visions see as one ramp. On a
+ * dark background its dark end is lifted.
  */
 export function sequential(at: number, dark: boolean): string {
   const low = dark ? 0.18 : 0;
@@ -274,7 +274,7 @@ export function sequential(at: number, dark: boolean): string {
 function cycle(list: string[], index: number | null | undefined, dark: boolean): Colour {
   if (index == null || index < 0 || index >= 0xffff) return flat(dark ? "#5a6472" : "#a7afba");
   const base = list[index % list.length]!;
-  const fill = dark ? (LIFTED[base] ?? base) : base;
+  const fill = dark ? (BRIGHTENED[base] ?? base) : base;
   return {
     fill,
     ink: ink(fill),
@@ -287,8 +287,8 @@ function flat(fill: string): Colour {
 }
 
 /**
- * The text colour that is read best on `fill`: the page's dark or white; plain black where a middle
- * tone leaves neither 4.5.
+ * The most readable text colour on `fill`: the page's dark colour or white; plain black if neither
+ * has a contrast of 4.5, as on middle tones.
  */
 export function ink(fill: string): string {
   const best = contrast(fill, INK.dark) >= contrast(fill, INK.light) ? INK.dark : INK.light;
@@ -300,7 +300,7 @@ export function rgb(hex: string): [number, number, number] {
   return [n >> 16, (n >> 8) & 255, n & 255];
 }
 
-/** `#rrggbb` with an alpha. */
+/** The colour as `#rrggbb` with an alpha value. */
 export function alpha(hex: string, a: number): string {
   const [r, g, b] = rgb(hex);
   return `rgba(${r},${g},${b},${a})`;
@@ -320,7 +320,7 @@ export function mix(a: string, b: string, at: number): string {
   );
 }
 
-/** WCAG 2 contrast, 1 to 21. */
+/** Contrast ratio of WCAG 2, 1 to 21. */
 export function contrast(a: string, b: string): number {
   const [x, y] = [luminance(a), luminance(b)];
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);

@@ -1,21 +1,21 @@
 /**
- * Everything that can be done by a key or from the palette. Views register what they add; `?` and
- * the palette list it.
+ * Everything that can be done with a key or from the palette. Views register their own commands;
+ * `?` and the palette list all of them.
  */
 
 import { signal } from "@preact/signals";
 import type { Tab } from "./store";
 
 export interface Command {
-  /** Unique, as "timeline.zoom-in". */
+  /** Unique, such as "timeline.zoom-in". */
   id: string;
   title: string;
   /**
-   * As KeyboardEvent.key, with "Ctrl+" (also Cmd) and "Shift+" before it where they matter: "w",
+   * Names of KeyboardEvent.key, prefixed with "Ctrl+" (also Cmd) and "Shift+" if they matter: "w",
    * "Shift+Enter", "Ctrl+Shift+p".
    */
   keys: string[];
-  /** Tabs in which the keys work; everywhere when absent. */
+  /** Tabs in which the keys work; all tabs by default. */
   tabs?: Tab[];
   /** Section of the `?` page. */
   group: string;
@@ -24,7 +24,7 @@ export interface Command {
 
 export const commands = signal<Command[]>([]);
 
-/** Adds commands; the function returned takes them out again. */
+/** Adds commands; the returned function removes them. */
 export function register(...added: Command[]): () => void {
   commands.value = [...commands.value.filter((c) => !added.some((a) => a.id === c.id)), ...added];
   return () => {

@@ -1,5 +1,5 @@
 /**
- * Numbers as people read them: three digits, a unit with a no-break space before it. Times come in
+ * Formats numbers for people: three digits, and a unit after a no-break space. Times are given in
  * seconds (or in ticks with `…Ticks`); areas (workers times time) are worker·s, never plain s.
  */
 
@@ -10,7 +10,7 @@ export const NB = "\u00a0";
 
 /**
  * 1.90 s · 548 ms · 89.8 ms · 4.63 ms · 963 µs · 2.10 µs · 51 ns. Three digits; whole nanoseconds,
- * but of less than one what there is.
+ * except for times below one.
  */
 export function time(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
@@ -23,7 +23,7 @@ export function time(seconds: number): string {
   return sign + (a >= 0.5e-9 ? Math.round(a * 1e9) : three(a * 1e9)) + NB + "ns";
 }
 
-/** Words of the report, which writes for any terminal, with units as they are here. */
+/** Sentences of the report with the page's units, as the report is written for any terminal. */
 export function units(words: string): string {
   return words.replace(/(\d)[ \u00a0]us\b/g, `$1${NB}µs`).replace(/(\d)x\b/g, "$1×");
 }
@@ -51,7 +51,7 @@ function worker(text: string): string {
 }
 
 /**
- * A share from 0 to 1: `49 %`, `0.7 %`, `<0.1 %`; the digits asked for, else what tells something.
+ * A share from 0 to 1: `49 %`, `0.7 %`, `<0.1 %`; with `digits` decimals, or as many as are useful.
  */
 export function percent(share: number, digits?: number): string {
   if (!Number.isFinite(share)) return "–";
@@ -77,7 +77,9 @@ export function times(ratio: number): string {
   return Number.isFinite(ratio) ? `${plain(ratio)}×` : "–";
 }
 
-/** A ratio like parallelism, with three digits as the report has it: 1.00, 5.88, 12.0, 19,839; or 0. */
+/**
+ * A ratio such as parallelism, with three digits as in the report: 1.00, 5.88, 12.0, 19,839; or 0.
+ */
 export function plain(x: number): string {
   if (!Number.isFinite(x)) return "–";
   const a = Math.abs(x);
@@ -90,7 +92,7 @@ export function count(n: number): string {
   return Number.isFinite(n) ? minus(Math.round(n).toLocaleString("en-US")) : "–";
 }
 
-/** 7.65 k, 1.25 M: for narrow places. */
+/** 7.65 k, 1.25 M: a short form for narrow places. */
 export function short(n: number): string {
   const a = Math.abs(n);
   for (const [limit, unit] of [
@@ -109,7 +111,7 @@ export function fileName(label: string): string {
   return label.replace(/^.*[/\\](?=[^/\\]+$)/, "");
 }
 
-/** 412 KB, as the report has it: powers of 1000. */
+/** 412 KB, as in the report: powers of 1000. */
 export function bytes(n: number): string {
   if (n < 1000) return `${n}${NB}B`;
   for (const [limit, unit] of [
@@ -142,8 +144,8 @@ export function steps(from: number, to: number, n: number): { step: number; at: 
 }
 
 /**
- * A place on a time axis whose marks are `step` seconds apart: all marks of an axis have one unit
- * and one number of decimals.
+ * A position on a time axis whose marks are `step` seconds apart: all marks of an axis have the
+ * same unit and number of decimals.
  */
 export function axis(seconds: number, step: number): string {
   const [scale, unit] =
@@ -159,7 +161,7 @@ export function axis(seconds: number, step: number): string {
   return minus((seconds * scale).toFixed(Math.min(digits, 6))) + NB + unit;
 }
 
-/** One worker, 8 workers: the noun in its form. */
+/** One worker, 8 workers: the number with the noun in singular or plural. */
 export function many(n: number, one: string, more = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : more}`;
 }

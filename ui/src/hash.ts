@@ -1,7 +1,7 @@
 /**
- * The view in the location's hash: `#v=1&tab=timeline&run=a&t=0,1000&sel=task:a:12&…`. What is as
- * it is at the start is left out. A change of tab, run or finding makes a new entry of the
- * browser's history; all else rewrites the entry, a while after the last change.
+ * The view's state in the location's hash: `#v=1&tab=timeline&run=a&t=0,1000&sel=task:a:12&…`.
+ * Initial values are omitted. A change of tab, run or finding makes a new entry of the browser's
+ * history; other changes rewrite the entry, some time after the last one.
  */
 
 import { batch, effect } from "@preact/signals";
@@ -18,7 +18,7 @@ import {
   type Tab,
 } from "./store";
 
-/** All that the hash tells. */
+/** All state in the hash. */
 export interface ViewState {
   tab: Tab;
   run: string;
@@ -77,8 +77,8 @@ export const START: ViewState = {
   whatif: { what: [], factor: 2 },
 };
 
-/** Node ids beyond this are not kept: a link has to stay a link. */
-const MOST_EXPANDED = 300;
+/** Maximum number of node ids in a link, to limit its length. */
+const MAX_EXPANDED = 300;
 const COLORS: ColorBy[] = ["code", "site", "worker", "activity", "level", "critical"];
 const LAYOUTS: Layout[] = ["structure", "linear", "power", "log", "time"];
 
@@ -99,7 +99,7 @@ export function write(s: ViewState): string {
   if (s.layout !== START.layout || s.power !== START.power)
     put("layout", s.layout + (s.power !== START.power ? `:${number(s.power)}` : ""));
   if (!same(s.expanded, START.expanded))
-    put("dag", [...s.expanded].slice(0, MOST_EXPANDED).map(text).join(",") || "none");
+    put("dag", [...s.expanded].slice(0, MAX_EXPANDED).map(text).join(",") || "none");
   if (s.theme !== START.theme) put("theme", s.theme);
   if (!s.drawer) put("drawer", "0");
   if (s.split) put("split", "1");
@@ -112,7 +112,7 @@ export function write(s: ViewState): string {
   return "#" + out.join("&");
 }
 
-/** Reads a hash written by anybody: what makes no sense is as at the start. */
+/** Parses any hash: invalid parts have their initial values. */
 export function read(hash: string): ViewState {
   const values = new Map(
     hash
@@ -163,7 +163,7 @@ export function read(hash: string): ViewState {
                 .split(",")
                 .map(decode)
                 .filter((id): id is string => id !== null && /^(?:t|gr?|s)[\d.]+$/.test(id))
-                .slice(0, MOST_EXPANDED),
+                .slice(0, MAX_EXPANDED),
             ),
     theme: one("theme", ["system", "light", "dark"] as const, "system"),
     drawer: get("drawer") !== "0",
@@ -184,7 +184,7 @@ export function read(hash: string): ViewState {
   };
 }
 
-/** `compact,busy,pin:0.3,hide:5`: what is as at the start is left out. */
+/** `compact,busy,pin:0.3,hide:5`; initial values are omitted. */
 function rowsText(s: RowsShown): string {
   const out: string[] = [];
   if (s.height !== ROWS_AT_START.height) out.push(s.height);
@@ -294,14 +294,14 @@ function same(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
   return a.size === b.size && [...a].every((x) => b.has(x));
 }
 
-/** What the signals say now. */
+/** The signals' current values. */
 export function current(): ViewState {
   return Object.fromEntries(
     Object.keys(START).map((k) => [k, (store as any)[k].value]),
   ) as unknown as ViewState;
 }
 
-/** Sets the signals; those that say the same already are left alone. */
+/** Sets the signals that differ. */
 export function apply(s: ViewState): void {
   const now = current() as any;
   const text = (v: unknown) => JSON.stringify(v instanceof Set ? [...v] : v);
@@ -313,7 +313,7 @@ export function apply(s: ViewState): void {
 
 const place = (s: ViewState) => [s.tab, s.run, s.other, s.finding, s.split].join(" ");
 
-/** Keeps hash and signals equal, from the hash that is there at first. */
+/** Keeps hash and signals equal, starting with the initial hash. */
 export function startHash(): void {
   apply(read(location.hash));
   let last = current(),
@@ -336,7 +336,7 @@ export function startHash(): void {
   effect(() => {
     const next = current();
     if (place(next) !== place(last)) {
-      // The entry that is left keeps what was looked at last.
+      // The previous entry keeps its last state.
       flush();
       last = next;
       const text = write(next);
@@ -366,7 +366,7 @@ export function startHash(): void {
   addEventListener("pagehide", flush);
 }
 
-/** The page's address with the view as it is now. */
+/** The page's address with the current state. */
 export function link(): string {
   return location.href.replace(/#.*$/, "") + write(current());
 }

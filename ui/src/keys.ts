@@ -1,25 +1,25 @@
-/** From a key to a command (commands.ts). */
+/** Maps keys to commands (commands.ts). */
 
 import { commands, type Command } from "./commands";
 import { tab, type Tab } from "./store";
 
-/** What `Command.keys` may call the key of an event, the most exact first. */
+/** Names of an event's key in `Command.keys`, most specific first. */
 export function names(
   e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">,
 ): string[] {
   if (e.altKey && e.key.length !== 1) return [];
   const control = e.ctrlKey || e.metaKey ? "Ctrl+" : "";
   const key = e.key === " " ? "Space" : e.key;
-  // A sign that needs Shift on some keyboards is that sign; letters and named keys tell Shift
-  // apart.
+  // A sign that needs Shift on some keyboards is named by the sign alone; letters and named keys
+  // distinguish Shift.
   const sign = key.length === 1 && !/[a-z]/i.test(key);
   if (sign) return [control + key];
   return [control + (e.shiftKey ? "Shift+" : "") + key].map((n) => n.toLowerCase());
 }
 
 /**
- * The command an event means on a tab. Those of the tab go before those of everywhere; later ones
- * before earlier ones.
+ * The command of an event on a tab. A tab's commands precede global ones, and later ones precede
+ * earlier ones.
  */
 export function find(
   list: Command[],
@@ -38,7 +38,7 @@ export function find(
   return fits.findLast((c) => c.tabs) ?? fits.at(-1);
 }
 
-/** True where keys are text. */
+/** True if keys enter text. */
 export function typing(target: EventTarget | null): boolean {
   const e = target as HTMLElement | null;
   return (
@@ -52,7 +52,7 @@ export function typing(target: EventTarget | null): boolean {
   );
 }
 
-/** Keys that a focused button, link or slider means itself. */
+/** True for keys that a focused button, link or slider handles itself. */
 function own(target: EventTarget | null, key: string): boolean {
   const e = target as HTMLElement | null;
   if (!e?.closest) return false;
@@ -74,13 +74,13 @@ export function startKeys(): void {
     if (own(e.target, e.key)) return;
     const command = find(commands.value, e, tab.value);
     if (!command) return;
-    // The browser's find stays the browser's, but where the view is a picture.
+    // The browser's find keeps its key, except where the view is a picture.
     e.preventDefault();
     command.run(e);
   });
 }
 
-/** A key as people read it. */
+/** A key's name for people. */
 export function keyText(key: string): string {
   const mac = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.platform);
   return key

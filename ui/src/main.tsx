@@ -1,4 +1,4 @@
-/** Starts the page: finds where its data comes from, then shows it. */
+/** Starts the page: finds the source of its data, then renders it. */
 
 import { render } from "preact";
 import { App } from "./app";
@@ -26,7 +26,7 @@ startTheme();
 startKeys();
 startCommands();
 startPrinting();
-// A report that was cut short on its way has lost what stood behind its data.
+// A truncated report has lost the elements after its data.
 const root =
   document.getElementById("app") ??
   document.body.appendChild(Object.assign(document.createElement("div"), { id: "app" }));

@@ -1,8 +1,8 @@
-/** The patterns of colors.ts for canvas (page or worker) and for SVG: the same marks in both. */
+/** The patterns of colors.ts for canvas (page or worker) and for SVG, with the same marks. */
 
 import { alpha, markInk, tokens, type Texture } from "./colors";
 
-/** Grounds of the timeline and its parallelism profile. */
+/** Backgrounds of the timeline and its parallelism profile. */
 export type Ground = "delay" | "sched" | "app" | "descheduled" | "blocked" | "unread";
 
 type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
@@ -10,8 +10,8 @@ type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 const made = new Map<string, OffscreenCanvas | HTMLCanvasElement>();
 
 /**
- * A fill for the time a row has no strand, by kind; `strong` is for profiles, else it is the
- * lighter one of rows.
+ * A fill for the time in which a row has no strand, by kind; `strong` is for profiles, the lighter
+ * default for rows.
  */
 export function ground(
   ctx: Context,
@@ -56,7 +56,7 @@ export function ground(
   });
 }
 
-/** Draw this over a fill that has a texture; `null` where there is none. */
+/** The pattern to draw over a fill with a texture; `null` without one. */
 export function texture(ctx: Context, kind: Texture, dark: boolean): CanvasPattern | string | null {
   if (kind === "none") return null;
   const c = markInk(dark);
@@ -91,7 +91,7 @@ function pattern(
   try {
     return ctx.createPattern(tile, "repeat") ?? fallback ?? "transparent";
   } catch {
-    // A browser short of memory takes a tile's pixels away: the next frame makes a new one.
+    // A browser short of memory may drop a tile's pixels: the next frame makes a new tile.
     made.delete(key);
     return fallback ?? "transparent";
   }
@@ -125,7 +125,7 @@ function dots(x: Context, colour: string) {
   x.fillRect(5, 5, 2, 2);
 }
 
-/** Put once into the page; SVG fills are then `fillOf(kind)`. */
+/** Placed once in the page; SVG fills are then `fillOf(kind)`. */
 export function PatternDefs({ dark }: { dark: boolean }) {
   const t = tokens(dark);
   return (
@@ -135,7 +135,7 @@ export function PatternDefs({ dark }: { dark: boolean }) {
   );
 }
 
-/** The definitions alone, for pictures that leave the page. */
+/** The definitions alone, for exported pictures. */
 export function PatternContent({ t, dark }: { t: ReturnType<typeof tokens>; dark: boolean }) {
   return (
     <defs>

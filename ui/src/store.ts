@@ -1,6 +1,6 @@
 /**
- * What is looked at: one set of signals that all views share. A view reads them, draws, and writes
- * them; it never talks to another view. `hash.ts` keeps the location's hash equal to them.
+ * The state of the page: one set of signals that all views share. A view reads them, draws, and
+ * writes them; it never talks to another view. `hash.ts` keeps the location's hash equal to them.
  */
 
 import { batch, signal } from "@preact/signals";
@@ -21,23 +21,23 @@ export const TABS = [
 ] as const;
 export type Tab = (typeof TABS)[number];
 
-/** What is selected; `task`, `strand`, `site`, `code` are indices of the contract. */
+/** The selection; `task`, `strand`, `site`, `code` are indices of the contract. */
 export type Selection =
-  /** `inner`: inside a folded strand, the one that starts at this tick. */
+  /** `inner`: inside a folded strand, the strand that starts at this tick. */
   | { kind: "strand"; run: RunId; id: number; task: number; inner?: number }
   | { kind: "task"; run: RunId; id: number }
   | { kind: "site"; run: RunId; site: number }
   | { kind: "code"; run: RunId; code: number }
   | { kind: "group"; run: RunId; id: string; task: number }
   | { kind: "steal"; run: RunId; strand: number; task: number }
-  /** `others`: more rows, selected with it. */
+  /** `others`: further selected rows. */
   | { kind: "row"; run: RunId; row: number; others?: readonly number[] }
   | { kind: "range"; run: RunId; t0: number; t1: number }
   | { kind: "line"; run: RunId; file: string; line: number };
 
 export type ColorBy = "code" | "site" | "worker" | "activity" | "level" | "critical";
 
-/** Layers of the timeline that can be switched. */
+/** Layers of the timeline that can be switched on and off. */
 export const LAYERS = [
   "spawns",
   "steals",
@@ -64,18 +64,18 @@ export function setSource(s: DataSource): void {
 }
 
 export const meta = signal<Meta | null>(null);
-/** Parts of runs that were looked at alone, each as a run. */
+/** Opened parts of runs, each as a run. */
 export const parts = signal<readonly RunMeta[]>([]);
 export const tab = signal<Tab>("summary");
-/** The run the single-run tabs show, and the one it is compared with. */
+/** The run of the single-run tabs, and the one it is compared with. */
 export const run = signal<RunId>("a");
 export const other = signal<RunId | null>(null);
-/** Compare: runs whose timelines and DAGs stand below those of the two. */
+/** Compare: further runs whose timelines and DAGs are below those of the two. */
 export const beside = signal<readonly RunId[]>([]);
 /** The timeline's window in ticks, shared with DAG and minimap. `null`: the whole run. */
 export const range = signal<{ t0: number; t1: number } | null>(null);
 export const selection = signal<Selection | null>(null);
-/** A weaker selection, under the pointer. */
+/** The item under the pointer, shown like a weaker selection. */
 export const hover = signal<Selection | null>(null);
 export const colorBy = signal<ColorBy>("code");
 export const layers = signal<ReadonlySet<Layer>>(
@@ -94,7 +94,7 @@ export const layers = signal<ReadonlySet<Layer>>(
   ]),
 );
 export const layout = signal<Layout>("time");
-/** How the timeline's rows stand: their height, their order, which are on top or hidden. */
+/** Arrangement of the timeline's rows: height, order, pinned and hidden rows. */
 export interface RowsShown {
   height: "auto" | "full" | "compact";
   sort: "worker" | "busy";
@@ -115,21 +115,21 @@ export const power = signal(0.5);
 /** Node ids expanded in the DAG. */
 export const expanded = signal<ReadonlySet<string>>(new Set(["t0"]));
 export const theme = signal<"system" | "light" | "dark">("system");
-/** The drawer is open; which of its pages. */
+/** Whether the drawer is open. */
 export const drawer = signal<boolean>(true);
-/** Timeline and DAG side by side. */
+/** Whether timeline and DAG are side by side. */
 export const split = signal(false);
-/** The layout of a second picture of the DAG beside the first; null: there is none. */
+/** The layout of a second picture of the DAG beside the first; null without one. */
 export const secondLayout = signal<Layout | null>(null);
-/** The DAG's tasks show their sections as nodes. */
+/** Whether the DAG's tasks show their sections as nodes. */
 export const sections = signal(false);
-/** Compare: runs on one time scale, or each as a fraction of itself. */
+/** Compare: runs on one time scale, or each as a fraction of its own length. */
 export const compareBy = signal<"time" | "fraction">("time");
 /** The finding whose callouts are shown, by index, from 0. */
 export const finding = signal<number | null>(null);
-/** What-if: what is looked at (as in the request) and the factor. */
+/** What-if: the chosen code (as in the request) and the factor. */
 export const whatif = signal<{ what: string[]; factor: number }>({ what: [], factor: 2 });
-/** What screen readers are told. */
+/** Announcement for screen readers. */
 export const announcement = signal("");
 /** Left part of the status line, set by the view that is shown. */
 export const status = signal("");
@@ -140,15 +140,15 @@ export function runMeta(id: RunId = run.value): RunMeta | null {
   return all.find((r) => r.id === id) ?? null;
 }
 
-/** The run that a part of a run belongs to; of a whole run itself. */
+/** The run that a part of a run belongs to; a whole run's own id. */
 export const wholeOf = (id: RunId): RunId => id.split("~")[0]!;
 
-/** The rows of a selection of rows; of any other, none. */
+/** The rows of a selection of rows; empty for other selections. */
 export function rowsOf(s: Selection | null): readonly number[] {
   return s?.kind === "row" ? [s.row, ...(s.others ?? [])] : [];
 }
 
-/** Looks at a range with something selected there: what every "Show me" does. */
+/** Shows a range with a selection in it: the action of every "Show me". */
 export function show(to: Tab, at: { t0: number; t1: number } | null, what: Selection | null): void {
   batch(() => {
     tab.value = to;
@@ -159,8 +159,8 @@ export function show(to: Tab, at: { t0: number; t1: number } | null, what: Selec
 }
 
 /**
- * Counted for tests and the status line: primitives of the last frame, frames, requests; whether
- * the location's hash is older than the view.
+ * Counters for tests and the status line: primitives of the last frame, frames, requests; and
+ * whether the location's hash is older than the view.
  */
 export interface Stats {
   frames: number;

@@ -1,10 +1,10 @@
-/** Which further runs stand below the two that are compared. */
+/** Choice of further runs below the two that are compared. */
 
 import type { RunMeta } from "../data/contract";
 import { announcement, beside } from "../store";
 import { RunBadge } from "../ui/parts";
 
-/** Timelines above each other at most. */
+/** Maximum number of timelines above each other. */
 export const MAX_RUNS = 6;
 
 /** The compared runs, then the further ones that were chosen and are open. */

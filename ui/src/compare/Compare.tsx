@@ -29,7 +29,7 @@ import "./compare.css";
 
 export function Compare() {
   const runs = meta.value?.runs ?? [];
-  // Whole runs are compared, whatever is looked at of them elsewhere.
+  // Always compares whole runs, even if another view shows only a part of one.
   const first = wholeOf(run.value);
   const chosen = runs.find((r) => r.id === other.value && r.id !== first);
   const second = (chosen ?? runs.find((r) => r.id !== first))?.id ?? null;
@@ -282,7 +282,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   );
 }
 
-/** What changed stands alone in the first line; how sure that is, below it as a sentence. */
+/** The first line has the change alone; its certainty follows as a sentence. */
 function titleOf(words: string): { title: string; doubt: string[] } {
   const [title, ...rest] = words.split("; ");
   const doubt = rest.join("; ").replace(/\.$/, "");

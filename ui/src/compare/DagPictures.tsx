@@ -1,4 +1,4 @@
-/** The DAGs of the compared runs beside each other, downwards in time as the DAG tab has them. */
+/** The DAGs of the compared runs side by side, with time running downwards as in the DAG tab. */
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -20,12 +20,15 @@ import { RunBadge } from "../ui/parts";
 const HEIGHT = 400;
 /** Free space around the picture. */
 const RIM = 14;
-/** A wider DAG would be too narrow to be read: what is inside of cards stays there. */
+/** Maximum width. A wider DAG would be too small to read, so its cards stay closed. */
 const MAX_WIDTH = 760;
-/** A small DAG is not blown up beyond this. */
-const MOST = { x: 1.4, y: 400 };
+/** Maximum factors: a small DAG is not enlarged beyond them. */
+const MAX_FACTORS = { x: 1.4, y: 400 };
 
-/** On one scale of time all pictures are as long as the longest run; else each is its own. */
+/**
+ * By time, all pictures share one scale, on which the longest run is full height. By fraction, each
+ * has its own.
+ */
 export function DagPictures({ runs, by }: { runs: readonly RunMeta[]; by: "time" | "fraction" }) {
   const longest = Math.max(...runs.map((r) => r.elapsed / r.ticks_per_second));
   return (
@@ -72,7 +75,7 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
   };
   useEffect(draw, [model, size, r, elapsed]);
   useSignalEffect(() => {
-    // The theme is read where it is drawn.
+    // Subscribes to the theme, which is read during drawing.
     void [colours.value, dark.value];
     draw();
   });
@@ -106,7 +109,7 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
   );
 }
 
-/** The DAG opened as far as it can be read in a small picture. */
+/** The DAG, expanded as far as it is readable in a small picture. */
 async function load(r: RunMeta): Promise<Model> {
   const insides = new Insides(source, r.id, meta.peek()!);
   const options = optionsOf(r.elapsed);
@@ -129,7 +132,7 @@ function picture(
   const options = optionsOf(elapsed);
   const placed = place(model, options);
   const view: View = { x: RIM, y: RIM, w: width - 2 * RIM, h: HEIGHT - 2 * RIM };
-  const camera = fit("full", placed, view, { kx: 1, ky: 1, tx: 0, ty: 0 }, MOST);
+  const camera = fit("full", placed, view, { kx: 1, ky: 1, tx: 0, ty: 0 }, MAX_FACTORS);
   const t = { ...colours.peek(), path: colours.peek().fg, halo: colours.peek().panel };
   context.setTransform(dpr, 0, 0, dpr, 0, 0);
   context.fillStyle = t.panel;

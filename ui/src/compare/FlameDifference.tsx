@@ -1,6 +1,6 @@
 /**
- * The difference of two runs' flame graphs, B less A: in shares, so that runs of other lengths can
- * be compared, with the sign printed in each frame.
+ * The difference of two runs' flame graphs, B minus A. It is in shares, so that runs of different
+ * lengths can be compared, and each frame has its sign.
  */
 
 import { signal, useSignal } from "@preact/signals";
@@ -19,10 +19,10 @@ import { Choice, RunBadge, Section } from "../ui/parts";
 import { Empty } from "../ui/states";
 import "../flame/flame.css";
 
-/** What the shares are of stays so while other tabs are looked at. */
+/** The whole of the shares; kept while other tabs are shown. */
 const of = signal<FlameOf>("all");
 
-/** From this many points on, colours are full. */
+/** Difference in percentage points from which colours are full. */
 const FULL_POINTS = 20;
 /** Opacity of the smallest change, which must still look different from no change. */
 const MIN_TINT = 0.25;
@@ -42,7 +42,7 @@ export function FlameDifference({ a, b }: { a: RunMeta; b: RunMeta }) {
   const made = useMemo(() => {
     if (!first || !second) return null;
     const names = (r: RunMeta) => ({
-      // Two runs are of one program, whatever its file is called in each.
+      // Both runs are of one program, whatever its file name was.
       nameOf: (n: FlameNode) => (n.parent ? nameOf(n, r) : "all"),
       placeOf: (n: FlameNode) => placeOf(n, r),
     });
@@ -141,7 +141,7 @@ const shareOf = (share: number | null) => (share === null ? "not there" : percen
 const sharesOf = (f: Both, a: RunMeta, b: RunMeta) =>
   `${shareOf(f.a)} in ${a.id.toUpperCase()}, ${shareOf(f.b)} in ${b.id.toUpperCase()}`;
 
-/** Blue is less, orange more, the ground neither. */
+/** Blue for less, orange for more, the background colour for no change. */
 function colourOf(f: Both): Colour {
   const t = tokens(dark.value);
   const change = points(f);

@@ -19,7 +19,7 @@ const A = side("a", ["main", "merge"], [[1, 2000]]);
 const B = side("b", ["merge_parallel", "merge"], [[0, 500]]);
 
 test("a block's code is the one of its site with exactly its work", () => {
-  // 2000 ticks of a clock with two a nanosecond.
+  // 2000 ticks of a clock with two ticks per nanosecond.
   expect(codeOf("sort.rs:55", 1000, A)).toBe(1);
   expect(codeOf("sort.rs:55", 1500, A)).toBeNull();
   expect(codeOf(null, 1000, A)).toBeNull();

@@ -1,4 +1,4 @@
-/** Rows of `workspan compare --json` (times in nanoseconds) as the tables show them. */
+/** Rows of `workspan compare --json` (times in nanoseconds) for the tables. */
 
 import { fileName } from "../format";
 import type { CodeName, RunMeta, SiteExtra } from "../data/contract";
@@ -24,7 +24,7 @@ export interface Changed {
   id: string;
   name: string;
   place: string;
-  /** The code and the run whose number it is: the first run's where it has the code. */
+  /** The code, and the run whose index it is: the first run if it has the code. */
   code: { run: string; code: number } | null;
   file: string | null;
   line: number | null;
@@ -56,7 +56,7 @@ const NOTHING: Change = { absolute: 0, relative: null, noise: "unknown" };
 
 export function quantityRows(table: Record<string, any>): Quantity[] {
   const all = (table.quantities ?? {}) as Record<string, any>;
-  // In the order of LABELS: a JSON object's keys come sorted.
+  // In the order of LABELS, since the keys of the JSON object are sorted.
   return Object.keys(LABELS)
     .filter((key) => all[key])
     .map((key) => {
@@ -75,15 +75,15 @@ export function quantityRows(table: Record<string, any>): Quantity[] {
     .filter((q) => q.a !== 0 || q.b !== 0);
 }
 
-/** A run with what the table of sites has beside its report. */
+/** A run with the additional data of its table of sites. */
 export interface Side {
   run: RunMeta;
   extras: readonly SiteExtra[] | null;
 }
 
 /**
- * The code that a block ran: at the block's site, the one whose strands have exactly the block's
- * work. The table of a comparison knows positions alone, the other tabs code by its samples.
+ * The code that a block ran: the code at the block's site whose strands have exactly the block's
+ * work. The comparison only has positions, while the other tabs name code by its samples.
  */
 export function codeOf(site: string | null, workNs: number, side: Side): number | null {
   if (!(workNs > 0) || !side.extras) return null;
@@ -93,7 +93,7 @@ export function codeOf(site: string | null, workNs: number, side: Side): number 
   return side.extras[at]?.blocks.find((b) => near(b.work))?.code ?? null;
 }
 
-/** Code is named and coloured as `a` has it; what only `b` has, as that has it. */
+/** Code is named and coloured as in `a`; code that only `b` has, as in `b`. */
 export function blockRows(table: Record<string, any>, a: Side, b: Side | null = null): Changed[] {
   const [run, other] = [a.run, b?.run ?? null];
   const list = ((table.blocks ?? []) as any[]).map((row, i): Changed => {
@@ -146,7 +146,7 @@ export function siteRows(table: Record<string, any>): Changed[] {
   return list.sort(mostChanged);
 }
 
-/** Regions that the programs marked, by label. */
+/** Regions marked by the programs, by label. */
 export function regionRows(table: Record<string, any>): Changed[] {
   const list = ((table.regions ?? []) as any[]).map((r, i): Changed => ({
     id: `r${i}`,

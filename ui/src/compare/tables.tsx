@@ -1,4 +1,4 @@
-/** The tables of Compare: a change has its sign and colour, and says so when it may be noise. */
+/** The tables of Compare: each change has a sign and a colour, and is marked if it may be noise. */
 
 import { useSignal } from "@preact/signals";
 import { codeColour } from "../codes";
@@ -9,7 +9,7 @@ import { Place, RunBadge, Swatch } from "../ui/parts";
 import { sharedColour } from "../timeline/stacked";
 import type { Change, Changed, Quantity } from "./changes";
 
-/** `−46 %`, `21.4×` where it is a multiple, with whether that is good. */
+/** The change as `−46 %`, or as `21.4×` for a multiple, with its direction: better or worse. */
 function ChangeCell({
   of,
   better,
@@ -33,7 +33,7 @@ function ChangeCell({
       : of.relative > 2
         ? times(1 + of.relative)
         : change(of.relative);
-  // One run a side: a change that may be noise is neither good nor bad.
+  // With one run a side, a change that may be noise is neither good nor bad.
   if (of.noise === "unknown") return <span class="unsure">{text}</span>;
   if (of.noise === "within") return <span class="noise">{text} noise</span>;
   const good = better === null ? null : of.absolute < 0 === (better === "less");
@@ -75,7 +75,7 @@ export function WholeRun({ rows, a, b }: { rows: Quantity[]; a: string; b: strin
   );
 }
 
-const FIRST = 12;
+const ROWS_AT_FIRST = 12;
 
 export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: string }) {
   const all = useSignal(false);
@@ -87,7 +87,7 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
       ? sharedColour([one, two], own, of.code, dark.value)
       : codeColour([], null, dark.value);
   };
-  const shown = all.value ? rows.slice(0, 400) : rows.slice(0, FIRST);
+  const shown = all.value ? rows.slice(0, 400) : rows.slice(0, ROWS_AT_FIRST);
   return (
     <>
       <table class="table" aria-label="Changes by place">
@@ -157,7 +157,7 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
           })}
         </tbody>
       </table>
-      {rows.length > FIRST && (
+      {rows.length > ROWS_AT_FIRST && (
         <button type="button" class="link all" onClick={() => (all.value = !all.value)}>
           {all.value ? "Fewer" : `All ${rows.length}`}
         </button>

@@ -1,5 +1,6 @@
 /**
- * The DAG: toolbar, picture, and beside it the critical path, what is selected and how to read it.
+ * The DAG tab: the toolbar, the picture, and beside it the critical path, the selection and a
+ * legend.
  */
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
@@ -46,12 +47,12 @@ import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
 import "./dag.css";
 import { arrived, seek } from "./selecting";
 
-/** What is on the picture and where, for tests: a canvas has no elements to ask. */
+/** Contents and positions of the picture, for tests: a canvas has no elements to query. */
 declare global {
   interface Window {
-    /** Where the nodes of the second picture are. */
+    /** Positions of the nodes in the second picture. */
     __secondDag?: () => { key: string; x: number; y: number; h: number }[];
-    /** Where the overview in the corner is; null while everything is in view. */
+    /** Position of the overview in the corner; null while everything is in view. */
     __overview?: () => { x: number; y: number; w: number; h: number } | null;
     __dag?: () => {
       key: string;
@@ -70,17 +71,17 @@ declare global {
 }
 
 const scenes = new Map<string, Scene>();
-/** With sections as nodes a run is another DAG. */
+/** Key of a DAG: a run with sections as nodes is a DAG of its own. */
 const keyOf = (id: RunId, inSections: boolean): string => (inSections ? `${id}+` : id);
-/** Which nodes were expanded in the runs not shown. */
+/** Expanded nodes of the runs that are not shown. */
 const before = new Map<RunId, ReadonlySet<string>>();
 
-/** The scene of the run that is shown, once there is one; for exports and tests. */
+/** The scene of the shown run once it exists, for exports and tests. */
 export function currentScene(): Scene | null {
   return scenes.get(keyOf(run.peek(), sections.peek())) ?? null;
 }
 
-/** The table instead of the picture. */
+/** Shows a table instead of the picture. */
 export const asTable = signal(false);
 
 export function DagView() {
@@ -111,7 +112,7 @@ function Shown({ scene }: { scene: Scene }) {
       svg: () => svgOf(scene),
     });
     return () => {
-      // Another run has other nodes; this one finds its own again.
+      // Another run has other nodes. This run's expanded nodes are restored when it is shown again.
       before.set(scene.id, expanded.peek());
       if (!scene.current) expanded.value = before.get(run.peek()) ?? new Set(["t0"]);
       taken();
@@ -295,7 +296,7 @@ function Picture({ scene }: { scene: Scene }) {
       click: (n, p) => {
         if (n) return scene.select(n);
         if (!where.current) return;
-        // On the ground: nothing, or the group whose frame it is.
+        // A point outside all boxes selects the group whose frame contains it, or nothing.
         const f = frameAt(scene.model.peek(), where.current, p.x, p.y);
         if (f?.kind === "group") scene.select(f);
         else if (scene.selected.peek()) scene.select(null);
@@ -319,7 +320,7 @@ function Picture({ scene }: { scene: Scene }) {
   }, [scene]);
 
   useSignalEffect(() => {
-    // Whatever the picture shows and is a signal.
+    // Subscribes to every signal that affects the picture.
     scene.look();
     scene.wanted();
     void scene.model.value;

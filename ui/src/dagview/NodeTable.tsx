@@ -1,4 +1,4 @@
-/** The nodes shown, as a table: what the picture says for those who read rather than look. */
+/** The shown nodes as a table, for people who read rather than look. */
 
 import { count, ticks } from "../format";
 import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
@@ -6,17 +6,17 @@ import { expandable, type Shown } from "./model";
 import type { Scene } from "./scene";
 import { collapse, expand } from "./opening";
 
-/** Rows drawn at most; all are in the CSV. */
-const MOST_ROWS = 1000;
+/** Maximum number of rows; the CSV has all of them. */
+const MAX_ROWS = 1000;
 
 export function NodeTable({ scene }: { scene: Scene }) {
   const model = scene.model.value;
   const meta = scene.run;
   const selected = scene.selected.value;
-  // Program order with what is expanded before its inside: the table is the tree.
+  // In program order, each expanded node before its contents, so that the table is the tree.
   const rows: Shown[] = [];
   const open: Shown[] = [...(model.top.inside ?? [])].reverse();
-  while (open.length > 0 && rows.length < MOST_ROWS) {
+  while (open.length > 0 && rows.length < MAX_ROWS) {
     const n = open.pop()!;
     rows.push(n);
     if (n.inside) for (let i = n.inside.length - 1; i >= 0; i--) open.push(n.inside[i]!);

@@ -1,6 +1,6 @@
 /**
- * The same DAG once more beside the picture, in another layout and seen from elsewhere: what is
- * open and selected is shared, so a node that is a line by its time can be read by its structure.
+ * A second picture of the DAG beside the first, with its own layout and camera. Both share the
+ * expanded and selected nodes, so a node that time makes a thin line can be read by its structure.
  */
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
@@ -21,8 +21,8 @@ import { now, Sight } from "./sight";
 import { Tooltip, type Pointed } from "./Tooltip";
 
 const RIM = 14;
-/** Room for the choice of the layout below the picture. */
-const FOOT = 26;
+/** Height of the layout selector below the picture. */
+const FOOT_HEIGHT = 26;
 
 /** The second picture of a scene. */
 class Second extends Sight {
@@ -50,7 +50,7 @@ class Second extends Sight {
       x: RIM,
       y: RIM,
       w: Math.max(40, this.width - 2 * RIM),
-      h: Math.max(40, this.height - 2 * RIM - FOOT),
+      h: Math.max(40, this.height - 2 * RIM - FOOT_HEIGHT),
     };
   }
 
@@ -60,9 +60,9 @@ class Second extends Sight {
 
   dot = (n: Shown): boolean => isDot(n, this.options()) && n.h * this.scaleNow().ky < 12;
 
-  /** What the scene shows, laid out anew. */
+  /** Lays out the scene's current nodes again. */
   follow(): void {
-    // A node lies in one layout only: these are nodes of their own.
+    // A node has a position in one layout only, so this picture has nodes of its own.
     const m = build(this.scene.insides.loaded, new Set([RUN, ...expanded.peek()]));
     this.placed = place(m, this.options());
     this.model.value = m;
@@ -71,7 +71,7 @@ class Second extends Sight {
     this.wake();
   }
 
-  /** The scene's own node. */
+  /** The corresponding node of the scene. */
   original = (n: Shown): Shown | null => this.scene.model.peek().byKey.get(n.key) ?? null;
   own = (n: Shown | null): Shown | null => (n && this.model.peek().byKey.get(n.key)) ?? null;
 
@@ -97,7 +97,7 @@ class Second extends Sight {
     this.drawSeen(pen, this.where);
   }
 
-  /** A frame around what the first picture shows, while that is a part. */
+  /** Frames the part that the first picture shows, unless it shows everything. */
   private drawSeen(pen: Pen, where: Where): void {
     const { scene } = this;
     const seen = scene.model.peek().boxes.filter((n) => inside(scene, n));
@@ -112,7 +112,7 @@ class Second extends Sight {
   }
 }
 
-/** True when a node's middle is in view. */
+/** True if the node's middle is in view. */
 function inside(scene: Scene, n: Shown): boolean {
   const { camera: c, view } = scene;
   const x = (n.x + n.w / 2) * c.kx + c.tx,
@@ -222,7 +222,7 @@ export function SecondView({ scene }: { scene: Scene }) {
   );
 }
 
-/** Opens the second picture, in a layout that the first one has not, or closes it. */
+/** Opens the second picture with a layout that differs from the first one's, or closes it. */
 export function toggleSecond(): void {
   const other: Layout = layout.peek() === "structure" ? "time" : "structure";
   secondLayout.value = secondLayout.peek() === null ? other : null;

@@ -1,4 +1,4 @@
-/** Beside the picture: the critical path, what is selected, how to read it. */
+/** The panel beside the picture: the critical path, the selection, and how to read the picture. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
@@ -18,8 +18,8 @@ import { collapse, expand } from "./opening";
 import { pick } from "./selecting";
 import { paintOf } from "../ui/parts";
 
-/** Folded strands of more tasks are not opened (`view/src/inside/tree.rs`). */
-const MOST_OPENED = 300_000;
+/** Largest number of tasks of a folded strand that can be opened (`view/src/inside/tree.rs`). */
+const MAX_OPENED_TASKS = 300_000;
 
 export function SidePanel({ scene }: { scene: Scene }) {
   return (
@@ -39,7 +39,7 @@ function Swatch({ scene, code }: { scene: Scene; code: number }) {
 function Critical({ scene }: { scene: Scene }) {
   const path = scene.critical.value;
   const box = useRef<HTMLDivElement>(null);
-  // The heaviest strand is what the list is for: it is in sight from the start.
+  // Scrolls to the heaviest strand first, as the list is about it.
   useEffect(() => {
     const list = box.current;
     const row = list?.querySelector<HTMLElement>(".dag-most");
@@ -51,7 +51,7 @@ function Critical({ scene }: { scene: Scene }) {
   if (!path) return null;
   const most = Math.max(1, ...path.rows.map((r) => r.weight));
   const selected = selection.value;
-  // The shortest say little: the list ends where nothing is told any more, but never in silence.
+  // The shortest strands matter little: the list ends with a row that sums them up.
   const told = path.rows.filter((r) => r.weight >= path.span / 2000);
   const rest = path.rows.length - told.length;
   const biggest = path.rows.reduce((a, b) => (b.weight > a.weight ? b : a), path.rows[0]!);
@@ -217,7 +217,7 @@ function Selected({ scene }: { scene: Scene }) {
   );
 }
 
-/** What is short against the run's time so far has its length, since both ends read the same. */
+/** The interval's end points; its length and start if both ends would read the same. */
 function fromTo(start: number, end: number): string {
   const [a, b] = [ticks(start), ticks(end)];
   return a === b ? `${ticks(end - start)} at ${a}` : `${a} to ${b}`;
@@ -238,7 +238,7 @@ function Facts({ rows }: { rows: [string, preact.ComponentChildren][] }) {
   );
 }
 
-/** The answer for what is selected, when it comes. */
+/** The answer for the selection, or null until it arrives. */
 function useDetail<T>(scene: Scene, url: string | null): T | null {
   const got = useSignal<{ url: string; value: T } | null>(null);
   useEffect(() => {
@@ -246,7 +246,7 @@ function useDetail<T>(scene: Scene, url: string | null): T | null {
     const stop = new AbortController();
     scene.source.json<T>(url, stop.signal).then(
       (value) => (got.value = { url, value }),
-      // Without it the facts are those of the node.
+      // Without an answer, the facts are those of the node.
       () => {},
     );
     return () => stop.abort();
@@ -346,7 +346,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
   else if (s.folded > 0)
     rows.push([
       "folded",
-      `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MOST_OPENED ? "too many to open here; the timeline shows what is inside, closer up" : SUMS_ALONE}`,
+      `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MAX_OPENED_TASKS ? "too many to open here; the timeline shows what is inside, closer up" : SUMS_ALONE}`,
     ]);
   rows.push([
     "path",
@@ -363,7 +363,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
 
 const SUMS_ALONE = "no more than sums of them are in the trace, so there is nothing to open";
 
-/** Of a strand inside of a folded one. */
+/** Facts of a strand inside a folded one. */
 function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
   const s = n.strand!;
   const meta = scene.run;
@@ -480,7 +480,7 @@ function FoldedFacts({ scene, n }: { scene: Scene; n: Shown }) {
   return <Facts rows={rows} />;
 }
 
-/** The kinds of time in the strip beside the picture. */
+/** Key to the kinds of time in the strip beside the picture. */
 function StripGlyph() {
   const kinds = ["work", "descheduled", "delay", "sched", "app"] as const;
   return (

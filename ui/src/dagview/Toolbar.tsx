@@ -1,4 +1,4 @@
-/** What can be chosen above the picture; the toggles carry the mark they switch. */
+/** The controls above the picture; each toggle shows the mark that it switches. */
 
 import { codeColour } from "../codes";
 import { colour, type Item } from "../colors";
@@ -96,7 +96,7 @@ export function Toolbar({ scene }: { scene: Scene }) {
           aria-pressed={sections.value}
           title="Sections as nodes: from where a task begins to create others to where it has waited for them"
           onClick={() => {
-            // Nodes have other names in sections.
+            // Nodes have other ids when sections are nodes.
             expanded.value = new Set(["t0"]);
             sections.value = !sections.value;
           }}
@@ -148,7 +148,7 @@ export function Toolbar({ scene }: { scene: Scene }) {
   );
 }
 
-/** The colours of what is shown, most work first. */
+/** The colours in the picture, in order of decreasing work. */
 export function Legend({ scene }: { scene: Scene }) {
   const mode = colorBy.value;
   const look = scene.look();

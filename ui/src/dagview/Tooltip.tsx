@@ -1,4 +1,4 @@
-/** What is under the pointer, in a few lines. */
+/** A few lines about the node under the pointer. */
 
 import { count, percent, ticks } from "../format";
 import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
@@ -11,7 +11,7 @@ export interface Pointed {
   y: number;
 }
 
-/** `size` is that of the picture, where it is not the scene's own. */
+/** `size` is the picture's size, if it differs from the scene's. */
 export function Tooltip({
   scene,
   at,

@@ -1,6 +1,6 @@
 /**
- * The strip beside the layout `time`: the time of each height, its breaks, and what ran then, on
- * the scale of the nodes.
+ * The strip beside the layout `time`: the time at each height, its breaks, and what ran at that
+ * time, on the scale of the nodes.
  */
 
 import { axis, steps } from "../format";
@@ -9,20 +9,20 @@ import type { Camera } from "./camera";
 import { cut, type Letters, type Pen } from "./pen";
 import type { TimeScale } from "./scale";
 
-/** Width of the strip with its labels. */
+/** Width of the strip with its labels, in pixels. */
 export const STRIP = 144;
 const X = 54;
 const W = 72;
 export const HEAD = 30;
 
 /**
- * What workers do that do not run, in the order in which it stands beside those that do; the rest
- * has no work of the program.
+ * What workers do when they do not run, in the order drawn beside the running ones. The remaining
+ * workers have no work of the program.
  */
-const BESIDE = ["descheduled", "blocked", "delay", "sched", "unread"] as const;
-type Kind = "running" | (typeof BESIDE)[number];
+const NOT_RUNNING = ["descheduled", "blocked", "delay", "sched", "unread"] as const;
+type Kind = "running" | (typeof NOT_RUNNING)[number];
 
-/** Mean workers by what they did, in equal bins of a part of the run. */
+/** Mean number of workers by activity, in equal bins of a part of the run. */
 export interface Running {
   workers: Record<Kind, ArrayLike<number>>;
   ticksPerBin: number;
@@ -36,10 +36,10 @@ export interface Strip {
   width: number;
   workers: number;
   perSecond: number;
-  /** The finest first; the first that has a moment tells of it. */
+  /** Finest first; the first one that contains a moment is used for it. */
   running: readonly Running[];
   t: Tokens;
-  /** A part of a run: what is not running may be anything. */
+  /** The run is a part of a run: workers that do not run in it may do anything. */
   part: boolean;
 }
 
@@ -53,7 +53,7 @@ export function drawStrip(pen: Pen, s: Strip): void {
     if (bottom > top && s.part) pen.box(X, top, W, bottom - top, 0, t.inset);
     else if (bottom > top) pen.ground(X, top, W, bottom - top, "app");
     running(pen, s, top, bottom);
-    // Marks, evenly spaced in time; none inside of a break.
+    // Marks are evenly spaced in time, and not drawn inside breaks.
     const from = scale.t(-camera.ty / camera.ky + (HEAD - 20) / camera.ky),
       to = scale.t((s.height - camera.ty) / camera.ky);
     const marks = steps(
@@ -97,8 +97,8 @@ export function drawStrip(pen: Pen, s: Strip): void {
 }
 
 /**
- * Rows of pixels that look the same: from `from`, `rows` of them, what stands beside the running
- * workers from x on.
+ * Equal rows of pixels, `rows` of them starting at `from`: the part beside the running workers
+ * begins at x = `at`.
  */
 interface Stretch {
   from: number;
@@ -107,13 +107,13 @@ interface Stretch {
   width: number;
 }
 
-/** A row of pixels at a time: what ran, then what else the workers did. */
+/** Draws one row of pixels at a time: running workers, then the other activities. */
 function running(pen: Pen, s: Strip, top: number, bottom: number): void {
   if (s.running.length === 0 || s.workers <= 0) return;
   const { scale, camera, t } = s;
   const unit = W / s.workers;
   const work: number[] = [X, top];
-  const beside = BESIDE.map((): Stretch[] => []);
+  const beside = NOT_RUNNING.map((): Stretch[] => []);
   const inBreak = (v: number) => scale.breaks.some((b) => v >= b.y0 && v < b.y1);
   for (let v = top; v < bottom; v++) {
     const h0 = (v - camera.ty) / camera.ky,
@@ -130,7 +130,7 @@ function running(pen: Pen, s: Strip, top: number, bottom: number): void {
       ) ?? s.running[s.running.length - 1]!;
     let at = Math.min(s.workers, mean(r, "running", t0, t1));
     work.push(X + at * unit, v, X + at * unit, v + 1);
-    BESIDE.forEach((kind, i) => {
+    NOT_RUNNING.forEach((kind, i) => {
       const width = Math.min(s.workers - at, mean(r, kind, t0, t1));
       if (width > 0.05) append(beside[i]!, v, at, width);
       at += Math.max(0, width);
@@ -138,12 +138,12 @@ function running(pen: Pen, s: Strip, top: number, bottom: number): void {
   }
   work.push(X, bottom);
   pen.area(work, t.work);
-  BESIDE.forEach((kind, i) =>
+  NOT_RUNNING.forEach((kind, i) =>
     beside[i]!.forEach((b) => pen.ground(X + b.at * unit, b.from, b.width * unit, b.rows, kind)),
   );
 }
 
-/** Mean of a kind's workers over [t0, t1), ticks. */
+/** Mean number of workers of a kind over [t0, t1), in ticks. */
 function mean(r: Running, kind: Kind, t0: number, t1: number): number {
   const of = r.workers[kind];
   const a = (t0 - r.from) / r.ticksPerBin,
@@ -158,7 +158,7 @@ function mean(r: Running, kind: Kind, t0: number, t1: number): number {
   return width > 0 ? sum / width : 0;
 }
 
-/** Adds a row of pixels to the stretch that ends above it, when it looks the same. */
+/** Adds a row of pixels, extending the last stretch if it looks the same. */
 function append(to: Stretch[], v: number, at: number, width: number): void {
   const last = to[to.length - 1];
   if (

@@ -1,5 +1,5 @@
 /**
- * How a strand and a collapsed task or group look, from a sliver to a card with everything on it.
+ * Drawing of strands and of collapsed tasks and groups, from a sliver to a card with all details.
  */
 
 import { codeColour, greyCode } from "../codes";
@@ -13,7 +13,7 @@ import { cut, type Letters, type Pen } from "./pen";
 import type { Box } from "./routes";
 
 export interface Look {
-  /** What is seen of the scene: words keep within it. */
+  /** The visible part of the scene: text stays inside it. */
   view: View;
   t: Tokens;
   dark: boolean;
@@ -53,9 +53,9 @@ export const codeLabel = (meta: RunMeta, code: number): string => meta.codes[cod
 export const siteLabel = (meta: RunMeta, site: number): string => meta.sites[site]?.label ?? "?";
 
 /**
- * What a node is called: a strand after its code, a task with others below it after the function
- * that creates it, a section after the one that creates its tasks, a stretch of a task after the
- * code that ran longest in it.
+ * The name of a node. A strand has its code's name; a task with others below it the name of the
+ * function that creates it; a section that of the function that creates its tasks; a stretch of a
+ * task that of the code that ran longest in it.
  */
 export function nameOf(n: Shown, meta: RunMeta): string {
   if (n.strand) return codeLabel(meta, n.strand.code);
@@ -65,7 +65,7 @@ export function nameOf(n: Shown, meta: RunMeta): string {
   return n.folded?.label || (n.folded ? codeLabel(meta, n.folded.code) : meta.name);
 }
 
-/** Which steps of its task a group holds, from its id; empty for what is no group. */
+/** The steps of its task that a group holds, from the group's id; empty for other nodes. */
 export function stepsOf(n: Shown): string {
   const range = n.kind === "group" ? /\.(\d+)\.(\d+)$/.exec(n.key) : null;
   if (n.folded?.section) return "section";
@@ -76,8 +76,8 @@ export const parallelism = (work: number, span: number): string =>
   span > 0 ? plain(work / span) : "–";
 
 /**
- * What a node is drawn as: a fork without length, a strand, a task with others below it, steps of a
- * task, a section, and what is expanded.
+ * The form of a node: a fork without length, a strand, a task with others below it, steps of a
+ * task, a section, and an expanded node.
  */
 export type Shape = "dot" | "box" | "card" | "stack" | "section" | "frame";
 
@@ -90,7 +90,7 @@ export function shapeOf(n: Shown, dot: boolean): Shape {
   return f.kind === "group" ? "stack" : "card";
 }
 
-/** A strand, or a task that is nothing but one. */
+/** Draws a strand, or a task that consists of a single strand. */
 export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const f = n.folded;
   const s = n.strand ?? {
@@ -111,11 +111,11 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   if (bold) outline(pen, b, r, look);
   pen.box(b.x, b.y, b.w, b.h, r, c.fill, null, c.texture);
   const length = s.end - s.start;
-  // What is off the CPU keeps a tint of its colour.
+  // Time off the CPU has a tint of the colour.
   const ground = mix(c.fill, t.panel, 0.78);
   const striped = length > 0 && s.weight < length * 0.98 && b.h > 6;
   if (striped) {
-    // Off the CPU or recording: the part of the box that is not weight.
+    // Time off the CPU or recording: the part of the box that is not weight.
     const off = b.h * (1 - s.weight / length);
     pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), ground, {
       colour: c.fill,
@@ -124,7 +124,7 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
     for (let y = b.y + b.h - off + 4; y < b.y + b.h - 1; y += 4)
       pen.line([b.x, y, b.x + b.w, y], { colour: alpha(t.desch, 0.55), width: 1 });
   }
-  // As in the timeline: it stands for more, which can't be opened.
+  // Marked as in the timeline: it stands for more tasks, which cannot be opened.
   if (n.strand && n.strand.folded > 0 && b.h >= 10)
     for (const up of [3.5, 6])
       pen.line([b.x + 3, b.y + b.h - up, b.x + b.w - 3, b.y + b.h - up], {
@@ -138,7 +138,7 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
       width: 1.5,
       dash: [2, 2.5],
     });
-  // In the middle of what is seen of it.
+  // Centred in the visible part.
   const v = look.view;
   const x0 = Math.max(b.x, v.x),
     x1 = Math.min(b.x + b.w, v.x + v.w),
@@ -148,12 +148,12 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   if (room < 22 || y1 - y0 < 13) return;
   const mid = (y0 + y1) / 2,
     cx = (x0 + x1) / 2;
-  // On a rim where it may stand on the part that is off the CPU.
+  // With a halo if it may cover the part that is off the CPU.
   const halo = striped ? ground : undefined;
   const ink = striped ? t.fg : c.ink;
   const name: Letters = { size: 11.5, weight: 650, colour: ink, align: "center", halo };
   const sub: Letters = { size: 10.5, colour: ink, align: "center", halo };
-  // The clock's time alone would be taken for what the path weighs.
+  // The clock time alone would be mistaken for the weight on the path.
   const took = striped ? `${ticks(s.weight)} of ${ticks(length)}` : ticks(length);
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
   if (y1 - y0 >= 32) {
@@ -161,7 +161,7 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
     const words = [facts, took, striped ? ticks(s.weight) : ""].find(
       (w) => pen.measure(w, sub) <= room,
     );
-    // A number that is cut is another number.
+    // A truncated number would be another number.
     if (words) pen.text(words, cx, mid + 12, sub);
   } else {
     const both = `${nameOf(n, look.meta)} · ${took}`;
@@ -179,7 +179,7 @@ function outline(pen: Pen, b: Box, r: number, look: Look): void {
   pen.box(b.x, b.y, b.w, b.h, r, null, { colour: look.t.halo, width: 6 });
 }
 
-/** A fork that takes no time to speak of. */
+/** Draws a fork that takes almost no time. */
 export function drawDot(pen: Pen, n: Shown, b: Box, look: Look): void {
   const bold = look.critical && n.strand!.critical;
   const r = Math.max(1.5, b.w / 2 - (bold ? 0.4 : 1.6));
@@ -196,7 +196,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   const c = colourOf(n, look);
   const bold = look.critical && f.critical;
   if (b.w < 16 || b.h < 5) {
-    // As many as these may be, each is one mark.
+    // There may be very many, so each is a single mark.
     pen.box(b.x, b.y, Math.max(b.w, 2), b.h, 0, bold ? t.path : alpha(c.fill, 0.55));
     return;
   }
@@ -242,7 +242,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
     [`par. ${parallelism(f.work, f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
   ];
   const room = b.w - 14;
-  // A number that is cut is another number: a line that has no room is left out.
+  // A truncated number would be another number: lines without room are omitted.
   for (let i = lines.length - 1; i > 0; i--)
     if (pen.measure(...lines[i]!) > room) lines.splice(i, 1);
   lines.length = Math.max(1, Math.min(lines.length, Math.floor((b.h - (bar ? 40 : 6)) / 15)));
@@ -274,7 +274,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   if (bar) share(pen, n, b, look);
 }
 
-/** Its own running strands over time, downwards, a worker at most 14 pixels wide. */
+/** The node's own running strands over time, downwards, each worker at most 14 pixels wide. */
 function profile(pen: Pen, n: Shown, b: Box, look: Look, c: Colour): void {
   const f = n.folded!;
   const bins = f.running.length;
@@ -293,7 +293,7 @@ function profile(pen: Pen, n: Shown, b: Box, look: Look, c: Colour): void {
   pen.area(points, alpha(c.fill, 0.85), c.texture);
 }
 
-/** Which workers ran it. */
+/** Draws the workers that ran it. */
 function share(pen: Pen, n: Shown, b: Box, look: Look): void {
   const f = n.folded!;
   const { t } = look;

@@ -7,18 +7,18 @@ import { cut, SvgPen } from "./pen";
 import type { DagInside } from "../data/contract";
 
 const VIEW = { x: 20, y: 10, w: 800, h: 600 };
-const ONE: Camera = { kx: 1, ky: 1, tx: 0, ty: 0 };
+const IDENTITY: Camera = { kx: 1, ky: 1, tx: 0, ty: 0 };
 
 describe("camera", () => {
   it("fits everything, the width, the height", () => {
     const size = { width: 4000, height: 1000 };
     const most = { x: 1.15, y: Infinity };
-    const full = fit("full", size, VIEW, ONE, most);
+    const full = fit("full", size, VIEW, IDENTITY, most);
     expect([full.kx, full.ky]).toEqual([0.2, 0.6]);
     expect([full.tx, full.ty]).toEqual([expect.closeTo(VIEW.x), expect.closeTo(VIEW.y)]);
-    expect(fit("vertical", size, VIEW, ONE, most).kx).toBe(1);
-    expect(fit("horizontal", size, VIEW, ONE, most).ky).toBe(1);
-    const small = fit("full", { width: 100, height: 100 }, VIEW, ONE, { x: 1.15, y: 1.15 });
+    expect(fit("vertical", size, VIEW, IDENTITY, most).kx).toBe(1);
+    expect(fit("horizontal", size, VIEW, IDENTITY, most).ky).toBe(1);
+    const small = fit("full", { width: 100, height: 100 }, VIEW, IDENTITY, { x: 1.15, y: 1.15 });
     expect([small.kx, small.ky]).toEqual([1.15, 1.15]);
   });
 
@@ -38,16 +38,16 @@ describe("camera", () => {
     expect(between(a, b, 1)).toBe(b);
     const m = between(a, b, 0.5);
     expect(m.kx).toBeCloseTo(2);
-    // The point that both show at one place stays there on the way.
+    // The point that both cameras show at the same place stays there in between.
     const fixed = -300 / (1 - 4);
     expect(fixed * m.kx + m.tx).toBeCloseTo(fixed);
   });
 
   it("reveals a node with as little movement as will do, and never loses the scene", () => {
-    const c = reveal(ONE, { x: 900, y: 20, w: 50, h: 50 }, VIEW);
+    const c = reveal(IDENTITY, { x: 900, y: 20, w: 50, h: 50 }, VIEW);
     expect(900 * c.kx + c.tx + 50).toBeLessThanOrEqual(VIEW.x + VIEW.w - 39);
     expect(c.ty).toBeGreaterThanOrEqual(0);
-    const lost = hold({ ...ONE, tx: 1e6, ty: -1e6 }, { width: 100, height: 100 }, VIEW);
+    const lost = hold({ ...IDENTITY, tx: 1e6, ty: -1e6 }, { width: 100, height: 100 }, VIEW);
     expect(lost.tx).toBeLessThan(VIEW.x + VIEW.w);
     expect(lost.ty).toBeGreaterThan(VIEW.y - 100);
   });

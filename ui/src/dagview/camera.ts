@@ -1,4 +1,4 @@
-/** Where on the canvas the layout is shown: one factor and one offset an axis. Pure. */
+/** Mapping from the layout to the canvas: a factor and an offset for each axis. Pure. */
 
 export interface Camera {
   kx: number;
@@ -7,7 +7,7 @@ export interface Camera {
   ty: number;
 }
 
-/** Part of the canvas that the scene has. */
+/** The part of the canvas that belongs to the scene. */
 export interface View {
   x: number;
   y: number;
@@ -17,20 +17,20 @@ export interface View {
 
 export type Fit = "full" | "horizontal" | "vertical";
 
-const MOST = 400;
-const LEAST = 1e-4;
+const MAX_FACTOR = 400;
+const MIN_FACTOR = 1e-4;
 
-const clamp = (k: number): number => Math.min(MOST, Math.max(LEAST, k));
+const clamp = (k: number): number => Math.min(MAX_FACTOR, Math.max(MIN_FACTOR, k));
 
-/** Factors beyond which nothing is gained: boxes have their words and room. */
+/** Largest useful factors: boxes then have room for all of their text. */
 export interface Most {
   x: number;
   y: number;
 }
 
 /**
- * The whole layout in view, or its width, or its height, the other axis as it is. A small layout is
- * not blown up beyond `most`.
+ * Fits the whole layout, its width, or its height; in the latter two cases the other axis is
+ * unchanged. A small layout is not enlarged beyond `most`.
  */
 export function fit(
   kind: Fit,
@@ -55,12 +55,12 @@ export function fit(
   return k;
 }
 
-/** The offset at which what was at `at` on the screen stays there. */
+/** The offset with which the point at screen position `at` stays there. */
 function keep(t: number, from: number, to: number, at: number): number {
   return at - ((at - t) / from) * to;
 }
 
-/** Zooms by factors, the point of the screen stays where it is. */
+/** Zooms by factors around a point of the screen. */
 export function zoom(c: Camera, fx: number, fy: number, x: number, y: number): Camera {
   const kx = clamp(c.kx * fx);
   const ky = clamp(c.ky * fy);
@@ -73,7 +73,7 @@ export const pan = (c: Camera, dx: number, dy: number): Camera => ({
   ty: c.ty + dy,
 });
 
-/** Keeps something of the layout in view. */
+/** Keeps a part of the layout in view. */
 export function hold(c: Camera, size: { width: number; height: number }, view: View): Camera {
   const rest = 48;
   return {
@@ -83,7 +83,10 @@ export function hold(c: Camera, size: { width: number; height: number }, view: V
   };
 }
 
-/** Moves as little as shows the rectangle (layout's units) with a margin; the factors stay. */
+/**
+ * Moves as little as possible to show the rectangle (in layout units) with a margin, without
+ * zooming.
+ */
 export function reveal(
   c: Camera,
   r: { x: number; y: number; w: number; h: number },
@@ -114,8 +117,8 @@ export function reveal(
 }
 
 /**
- * Between two cameras: factors by their logarithm, so that a zoom has one speed, and what both show
- * moves straight.
+ * Interpolates between two cameras. Factors are interpolated by their logarithm, so that a zoom has
+ * constant speed and common points move straight.
  */
 export function between(a: Camera, b: Camera, at: number): Camera {
   if (at >= 1) return b;

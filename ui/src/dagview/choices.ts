@@ -1,4 +1,4 @@
-/** What the toolbar offers. */
+/** The toolbar's choices. */
 
 import { signal } from "@preact/signals";
 import type { ColorBy, Layout } from "../store";
@@ -20,5 +20,5 @@ export const COLOURS: readonly { id: ColorBy; title: string }[] = [
   { id: "level", title: "level" },
 ];
 
-/** The drawer is open below the DAG too. */
+/** The drawer is open below the DAG. */
 export const dagDetails = signal(false);

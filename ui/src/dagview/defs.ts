@@ -1,4 +1,4 @@
-/** Patterns of the picture for a file of its own: those of patterns.tsx, as text. */
+/** Patterns for a picture in a file of its own: those of patterns.tsx as text. */
 
 import type { Tokens } from "../colors";
 

@@ -1,35 +1,35 @@
 /**
- * Which nodes are expanded: the first picture, level by level, and what is folded again when there
- * is too much. Pure but for `load`.
+ * Choice of expanded nodes: the first picture, level by level, and what to collapse again when
+ * there are too many. Pure except for `load`.
  */
 
 import type { DagInside } from "../data/contract";
 import { build, criticalOf, expandable, RUN, type Model, type Shown } from "./model";
 
-/** Nodes shown at most. */
-export const MOST_NODES = 5000;
-/** Nodes of the first picture. */
-export const FIRST = { enough: 30, most: 44 };
+/** Maximum number of shown nodes. */
+export const MAX_NODES = 5000;
+/** Number of nodes in the first picture. */
+export const FIRST_PICTURE = { enough: 30, most: 44 };
 
 /**
- * A node of less than this part of all work is not opened for the first picture once that has some
- * nodes.
+ * Reciprocal of the share of all work below which a node is not opened for the first picture, once
+ * that has some nodes.
  */
-const LEAST_SHARE = 30;
+const MIN_WORK_DIVISOR = 30;
 
 export type Loaded = ReadonlyMap<string, DagInside>;
 export type Load = (ids: string[]) => Promise<void>;
 
-/** How much is to be seen in a collapsed node: its work, the critical path's first. */
+/** Priority of a collapsed node: its work, higher on the critical path. */
 function weight(n: Shown): number {
   const f = n.folded!;
   return f.work * (f.critical ? 4 : 1);
 }
 
 /**
- * What to expand so that the first picture tells something: the heaviest first, those on the
- * critical path before others, until about thirty nodes are there, of those that `tells` says
- * something by being seen, and as long as `fits` says that they can be read.
+ * Chooses what to expand for an informative first picture: the heaviest nodes first, with
+ * preference for the critical path, until there are about thirty nodes for which `tells` is true,
+ * and as long as `fits` says that the picture is readable.
  */
 export async function firstPicture(
   loaded: Loaded,
@@ -42,10 +42,10 @@ export async function firstPicture(
   await load([RUN]);
   for (let round = 0; round < 64; round++) {
     const model = build(loaded, expanded);
-    if (model.boxes.filter(tells).length >= FIRST.enough) break;
+    if (model.boxes.filter(tells).length >= FIRST_PICTURE.enough) break;
     const all = model.top.inside!.reduce((sum, n) => sum + (n.folded?.work ?? 0), 0);
-    // Much less than what is there in all is not worth its room.
-    const least = model.boxes.length > 8 ? all / LEAST_SHARE : 0;
+    // A node with a small share of all work is not worth its room.
+    const least = model.boxes.length > 8 ? all / MIN_WORK_DIVISOR : 0;
     const worth = model.boxes.filter(
       (n) => expandable(n) && n.folded!.work >= least && !refused.has(n.key),
     );
@@ -59,7 +59,7 @@ export async function firstPicture(
     }
     const with_ = new Set(expanded).add(next.key);
     const tried = build(loaded, with_);
-    if (tried.boxes.filter(tells).length > FIRST.most && model.boxes.length > 2)
+    if (tried.boxes.filter(tells).length > FIRST_PICTURE.most && model.boxes.length > 2)
       refused.add(next.key);
     else if (model.boxes.length > 2 && !fits(tried)) refused.add(next.key);
     else expanded.add(next.key);
@@ -68,7 +68,7 @@ export async function firstPicture(
 }
 
 /**
- * Collapsed nodes for one level more, the most worth seeing first; as many as certainly don't
+ * Collapsed nodes to expand for one more level, by priority. There are as many as certainly do not
  * exceed the limit by much.
  */
 export function nextLevel(model: Model): string[] {
@@ -86,7 +86,7 @@ export function levelLess(model: Model): Set<string> {
   return out;
 }
 
-/** The set without `key` and all that is expanded inside of it. */
+/** The set without `key` and all expanded nodes inside it. */
 export function without(model: Model, expanded: ReadonlySet<string>, key: string): Set<string> {
   const out = new Set(expanded);
   const start = model.byKey.get(key);
@@ -104,16 +104,16 @@ export function without(model: Model, expanded: ReadonlySet<string>, key: string
 }
 
 /**
- * Folds again what is least to be seen until at most `most` nodes are shown: off the screen before
- * on it, far before near, small before big; never what is in `kept` or around it. Gives the set and
- * how many nodes were folded.
+ * Collapses the least visible nodes until at most `most` are shown: off the screen before on it,
+ * far before near, small before big; never nodes in `kept` or around them. Returns the set and the
+ * number of collapsed nodes.
  */
 export function withinLimit(
   model: Model,
   expanded: ReadonlySet<string>,
   kept: ReadonlySet<string>,
   seen: (n: Shown) => number,
-  most = MOST_NODES,
+  most = MAX_NODES,
 ): { expanded: Set<string>; folded: number } {
   const out = new Set(expanded);
   let count = model.boxes.length;
@@ -122,7 +122,7 @@ export function withinLimit(
   for (const key of kept)
     for (let n: Shown | null = model.byKey.get(key) ?? null; n && !held.has(n); n = n.parent)
       held.add(n);
-  /** Boxes below each expanded node, those of folded children counted as one. */
+  /** Boxes below each expanded node, with those of collapsed children counted as one. */
   const boxes = new Map<Shown, number>();
   for (let i = model.frames.length - 1; i >= 0; i--) {
     const f = model.frames[i]!;
@@ -131,7 +131,8 @@ export function withinLimit(
       f.inside!.reduce((sum, n) => sum + (boxes.get(n) ?? 1), 0),
     );
   }
-  // Innermost first, so that a fold takes as little away as it can; among equals the least visible.
+  // Innermost first, so that each step removes as little as possible; among equals the least
+  // visible.
   const candidates = model.frames
     .filter((f) => f.kind !== "run" && !held.has(f))
     .map((f) => ({ f, seen: seen(f) * (criticalOf(f) ? 2 : 1) }));
@@ -151,7 +152,7 @@ export function withinLimit(
   return { expanded: out, folded };
 }
 
-/** True when something around `n` was folded already. */
+/** True if a node around `n` was collapsed already. */
 function gone(n: Shown, expanded: ReadonlySet<string>): boolean {
   for (let p = n.parent; p && p.kind !== "run"; p = p.parent) if (!expanded.has(p.key)) return true;
   return false;

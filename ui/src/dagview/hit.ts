@@ -1,26 +1,26 @@
-/** Which node is at a point of the screen. */
+/** Finds the node at a point of the screen. */
 
 import type { Model, Shown } from "./model";
 import type { Where } from "./routes";
 
-/** Pixels by which a node may be missed. */
-const NEAR = 6;
+/** Distance in pixels by which a node may be missed. */
+const MAX_MISS = 6;
 
 /**
- * The box at a point: of several the smallest; a sliver or dot within a few pixels counts. Null:
- * none.
+ * The box at a point, the smallest of several. Slivers and dots count within a few pixels. Null if
+ * there is no box.
  */
 export function hit(model: Model, where: Where, x: number, y: number): Shown | null {
   let best: Shown | null = null;
   let least = Infinity;
   for (const n of model.boxes) {
     const b = where(n);
-    const rimX = b.w < 12 ? NEAR : 0,
-      rimY = b.h < 12 ? NEAR : 0;
+    const rimX = b.w < 12 ? MAX_MISS : 0,
+      rimY = b.h < 12 ? MAX_MISS : 0;
     if (x < b.x - rimX || x > b.x + b.w + rimX || y < b.y - rimY || y > b.y + b.h + rimY) continue;
     const dx = Math.max(0, b.x - x, x - b.x - b.w),
       dy = Math.max(0, b.y - y, y - b.y - b.h);
-    // What is really hit comes before what is near.
+    // A direct hit precedes a near one.
     const score = (dx + dy) * 1e6 + b.w * b.h;
     if (score < least) {
       least = score;

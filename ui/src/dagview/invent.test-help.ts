@@ -1,11 +1,11 @@
 /**
- * Made-up insides for tests: nested tasks with forks, loops of spawns, waits for some, detached
- * tasks, groups and dependences.
+ * Synthetic DAG answers for tests: nested tasks with forks, loops of spawns, partial waits,
+ * detached tasks, groups and dependences.
  */
 
 import type { DagFolded, DagInside, DagItem, DagStrand } from "../data/contract";
 
-/** Small, fast, the same on every machine. */
+/** A small, fast random number generator with the same results on every machine. */
 export function random(seed: number): () => number {
   let x = Math.imul(seed, 2654435761) >>> 0 || 1;
   return () => {
@@ -86,15 +86,15 @@ export interface Invented {
 }
 
 /**
- * A run: `r` holds the root, every task is loaded. Times are consistent: nothing starts before what
- * it depends on has ended.
+ * A run: `r` holds the root, and every task is loaded. Times are consistent: nothing starts before
+ * its predecessors have ended.
  */
 export function invent(seed: number, depth = 4, detached = true): Invented {
   const next = random(seed);
   const loaded = new Map<string, DagInside>();
   let tasks = 0,
     strands = 0;
-  /** Makes a task that starts at `start`, gives its folded form. */
+  /** Makes a task that starts at `start`, and returns its collapsed form. */
   const make = (start: number, level: number): DagFolded => {
     const task = tasks++;
     const items: DagItem[] = [];

@@ -1,4 +1,4 @@
-/** What keys do in the DAG; all of it is in the palette and on the `?` page too. */
+/** Keys of the DAG; the palette and the `?` page list them too. */
 
 import type { Command } from "../commands";
 import {

@@ -6,7 +6,7 @@ import { folded, invent, strand } from "./invent.test-help";
 
 const LAYOUTS: Layout[] = ["structure", "linear", "power", "log", "time"];
 
-/** Pairs of boxes that share more than a rim. */
+/** Pairs of boxes that overlap by more than their rims. */
 function overlaps(boxes: Shown[]): string[] {
   const out: string[] = [];
   const sorted = [...boxes].sort((a, b) => a.y - b.y);
@@ -50,7 +50,7 @@ describe.each(LAYOUTS)("layout %s", (layout) => {
           wrong.push(`${n.key} is outside: ${n.x} ${n.y} ${n.w} ${n.h}`);
       }
       for (const l of model.links) {
-        // By time a child may begin in the tick in which its creator ends.
+        // By time, a child may begin in the tick in which its creator ends.
         if (l.kind !== "signal" && l.kind !== "order" && l.to.y < l.from.y + l.from.h - 0.02)
           wrong.push(`${l.kind} ${l.from.key} ${l.to.key}: ${l.to.y} above ${l.from.y + l.from.h}`);
       }

@@ -1,10 +1,11 @@
 /**
- * Places every node. An expanded task is a spine of strands; what they create hangs below (a fork
- * whose creator waits) or beside (a creator that goes on), in lanes, until the strand that waited
- * for it. Sizes bottom up, then places top down: linear in the nodes shown.
+ * Places every node. An expanded task is a spine of strands. Tasks that they create hang below (a
+ * fork whose creator waits) or beside (a creator that goes on), in lanes, until the strand that
+ * waited for them. Sizes are computed bottom up, then positions top down, in time linear in the
+ * shown nodes.
  *
- * Lanes of siblings never overlap, so no two boxes do. Earlier children lie further out: their
- * links then cross nothing.
+ * Lanes of siblings never overlap, so boxes do not either. Earlier children lie further out, so
+ * that their links cross nothing.
  */
 
 import type { Layout } from "../store";
@@ -15,61 +16,62 @@ export const STRAND_WIDTH = 100;
 export const CARD_WIDTH = 104;
 export const STRAND_HEIGHT = 40;
 export const CARD_HEIGHT = 140;
-/** A strand that only forks. */
+/** Size of a strand that only forks. */
 export const DOT = 10;
 export const GAP_X = 16;
-/** Between a node and the next below, by structure and by duration. */
+/** Distance between a node and the next below, by structure and by duration. */
 export const GAP_STRUCTURE = 24;
 export const GAP_TIMED = 28;
-/** More siblings than this share lanes. */
-const ROW = 10;
-/** Columns that siblings have at least, as many as there are, when some depend on others. */
-const MOST_COLUMNS = 9;
+/** Maximum number of siblings with a lane each; more siblings share lanes. */
+const MAX_LANES = 10;
+/** Minimum number of columns for siblings with dependences, if there are that many siblings. */
+const MIN_COLUMNS = 9;
 /**
- * Strands shorter than this share of the run are dots where their time does not give the height.
+ * Share of the run below which strands are dots, in layouts in which time does not determine the
+ * height.
  */
-const MINOR = 1 / 500;
+const DOT_SHARE = 1 / 500;
 
 export interface Options {
   layout: Layout;
   power: number;
-  /** Ticks of the whole run. */
+  /** Duration of the whole run in ticks. */
   elapsed: number;
 }
 
 export interface Placed {
   width: number;
   height: number;
-  /** Layout `time` only. */
+  /** Only in the layout `time`. */
   time: TimeScale | null;
 }
 
 const RIM = 10;
 
 /**
- * True for what has a frame around its inside: groups, and tasks that consist of them, whose parts
- * no link joins to the rest.
+ * True if the node has a frame around its inside: groups, and tasks that consist of groups, whose
+ * parts have no links to the rest.
  */
 export const framed = (f: Shown): boolean =>
   f.kind === "group" ||
   (f.kind !== "run" && f.inside !== null && f.inside.every((n) => n.kind === "group"));
 
-/** What an inside takes, on both sides of its spine. */
+/** The space of an inside on both sides of its spine. */
 interface Extent {
   left: number;
   right: number;
   height: number;
 }
 
-/** True for a strand drawn as a dot: it forks and does little else. */
+/** True if a strand is drawn as a dot, because it only forks and takes little time. */
 export function isDot(n: Shown, o: Options): boolean {
   if (!n.strand || n.folded) return false;
   return (
-    lengthOf(n) < o.elapsed * MINOR && (n.strand.creates.length > 0 || n.strand.end_kind !== 4)
+    lengthOf(n) < o.elapsed * DOT_SHARE && (n.strand.creates.length > 0 || n.strand.end_kind !== 4)
   );
 }
 
-/** Gives x, y, w, h and spine to all nodes of the model. */
+/** Computes x, y, w, h and spine for all nodes of the model. */
 export function place(model: Model, o: Options): Placed {
   const time = o.layout === "time" ? timeScale(model, 0, Math.max(1, o.elapsed)) : null;
   const gap = o.layout === "structure" ? GAP_STRUCTURE : GAP_TIMED;
@@ -92,7 +94,7 @@ export function place(model: Model, o: Options): Placed {
     f.h = e.height;
     f.spine = e.left;
     if (framed(f)) {
-      // Room for the frame that is drawn around it.
+      // Make room for the surrounding frame.
       for (const n of f.inside!) {
         n.x += RIM;
         n.y += RIM;
@@ -115,15 +117,15 @@ export function place(model: Model, o: Options): Placed {
 }
 
 /**
- * Children between a fork and the strand at which none of them is left, with the strands of the
- * spine in between.
+ * Children between a fork and the strand at which all of them have ended, with the spine's strands
+ * in between.
  */
 interface Section {
   children: Shown[];
   strands: Shown[];
 }
 
-/** Places the items of `f` relative to it. */
+/** Places the items of `f` relative to `f`. */
 function inside(f: Shown, gap: number, timed: boolean): Extent {
   const items = f.inside!;
   if (items.length === 0) return { left: STRAND_WIDTH / 2, right: STRAND_WIDTH / 2, height: DOT };
@@ -140,8 +142,8 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     }
   }
 
-  // Downwards: each strand below the one before and what it waited for, each child below what
-  // created it and what it depends on.
+  // Vertically: each strand below the previous one and what it waited for, each child below its
+  // creator and its dependences.
   const sections: Section[] = [];
   const free: Shown[] = [];
   let open: Section | null = null;
@@ -181,10 +183,10 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
       height = Math.max(height, y + n.h);
       placed.add(n);
       if (!by && strands) {
-        // Created in the stretch before: beside this one's spine.
+        // Created in the previous stretch: beside this stretch's spine.
         free.push(n);
       } else if (!by) {
-        // Roots of the run, tasks of a group: all of one row.
+        // Roots of the run and tasks of a group form one row.
         if (!loose) sections.push((loose = { children: [], strands: [] }));
         loose.children.push(n);
       } else if (!joined.has(n.key)) {
@@ -198,10 +200,10 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     }
   }
 
-  // Sideways: lanes, relative to the spine at 0.
+  // Horizontally: lanes relative to the spine at 0.
   let left = 0;
   let right = 0;
-  // A folded strand that was opened is wider than its spine.
+  // An opened folded strand is wider than its spine.
   let half = STRAND_WIDTH / 2;
   if (latest) left = right = half;
   for (const n of items) {
@@ -221,7 +223,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     const beside = s.strands.length > 0;
     if (!timed) for (const c of s.children) c.y = Math.max(c.y, after(c));
     const lanes =
-      s.children.length > ROW
+      s.children.length > MAX_LANES
         ? pack(s.children, top, bottom, timed ? 0 : gap / 2, beside || timed, after)
         : s.children.map((c) => [c]);
     if (beside) lanes.reverse();
@@ -232,8 +234,8 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
       ? half + GAP_X
       : -(spineIn(first) + total - widest(last) + spineIn(last)) / 2;
     put(lanes, from);
-    if (!timed && !beside && s.children.length > ROW) {
-      // Lanes of a fork grow downwards: what is waited for there has to make room.
+    if (!timed && !beside && s.children.length > MAX_LANES) {
+      // Lanes of a fork grow downwards, so what waits for them moves down.
       const grown = Math.max(...s.children.map((c) => c.y + c.h));
       height = Math.max(height, shift(items, s, grown, gap));
     }
@@ -243,7 +245,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
   if (free.length > 0) {
     if (!timed) for (const c of free) c.y = Math.max(c.y, after(c));
     const lanes =
-      free.length > ROW
+      free.length > MAX_LANES
         ? pack(free, top, bottom, timed ? 0 : gap / 2, true, after)
         : free.map((c) => [c]);
     lanes.reverse();
@@ -274,9 +276,8 @@ function put(lanes: Shown[][], from: number): void {
 }
 
 /**
- * Siblings into as few lanes as don't overlap, in order. With `fixed` false all start at one
- * height, and they are put one below another in about as many lanes as make a rectangle of screen's
- * shape.
+ * Packs siblings, in order, into the fewest lanes without overlap. If `fixed` is false, all start
+ * at one height and are stacked in as many lanes as give about the shape of the screen.
  */
 function pack(
   children: Shown[],
@@ -307,9 +308,9 @@ function pack(
   const ends: number[] = [];
   const laneOf = new Map<string, number>();
   const depends = children.some((c) => c.folded!.depends.length > 0);
-  // One column would look like a series: what may run together has a few, and what depends goes on
-  // in the column of what it depends on.
-  const least = depends ? MOST_COLUMNS : gap > 0 ? 4 : 1;
+  // A single column would look like a series. Tasks that may run together get a few columns; a task
+  // with a dependence continues the column of its predecessor.
+  const least = depends ? MIN_COLUMNS : gap > 0 ? 4 : 1;
   for (const c of [...children].sort((a, b) => top(a) - top(b) || a.index - b.index)) {
     const free = (i: number) => ends[i]! + gap <= top(c);
     let k =
@@ -332,7 +333,9 @@ function pack(
   return lanes;
 }
 
-/** Moves everything after a section down so that it starts below `grown`; gives the new height. */
+/**
+ * Moves everything after a section down so that it starts below `grown`; returns the new height.
+ */
 function shift(items: Shown[], s: Section, grown: number, gap: number): number {
   const lastIndex = s.children[s.children.length - 1]!.index;
   const after = items.slice(lastIndex + 1);
@@ -368,13 +371,13 @@ function byTime(model: Model, scale: TimeScale): void {
   }
 }
 
-/** What starts within a break starts below it. */
+/** The height of a start: one within a break is below the break. */
 function after(scale: TimeScale, t: number): number {
   for (const b of scale.breaks) if (t >= b.from && t <= b.to) return b.y1;
   return scale.y(t);
 }
 
-/** Nodes from most to least worth seeing: critical ones first, then by time inside. */
+/** Node priority for display: critical ones first, then by time inside. */
 export function worth(n: Shown): number {
   return ((n.folded?.work ?? n.strand?.weight ?? 0) + 1) * (criticalOf(n) ? 1e6 : 1);
 }

@@ -1,4 +1,4 @@
-/** Brings the insides of nodes: many a request from a server, one by one from a report. */
+/** Loads the insides of nodes: many per request from a server, one by one from a report. */
 
 import { signal } from "@preact/signals";
 import type { DagAnswer, DagInside, Meta, RunId } from "../data/contract";
@@ -6,17 +6,17 @@ import { requests } from "../data/requests";
 import { Unavailable, type DataSource } from "../data/source";
 import { RUN } from "./model";
 
-const MOST_IDS = 64;
-/** Items kept in all insides together: some hundred bytes each. */
-const MOST_KEPT = 200_000;
+const MAX_IDS = 64;
+/** Number of items kept in all insides together, at some hundred bytes each. */
+const MAX_ITEMS = 200_000;
 
 export class Insides {
   readonly loaded = new Map<string, DagInside>();
-  /** Ids that this source has nothing for, with its words. */
+  /** Ids without data in this source, with the source's message. */
   readonly missing = new Map<string, string>();
   /** Requests in flight. */
   readonly busy = signal(0);
-  /** True for what is shown and has to stay. */
+  /** True for nodes that are shown and must stay loaded. */
   holds: (id: string) => boolean = () => false;
   private items = 0;
 
@@ -28,13 +28,13 @@ export class Insides {
   ) {}
 
   /**
-   * Loads what isn't there. What can't be had is in `missing`; throws when the source is loading or
-   * gone.
+   * Loads the missing nodes. Unavailable ones are recorded in `missing`; throws if the source is
+   * loading or gone.
    */
   load = async (ids: string[]): Promise<void> => {
     const wanted = [...new Set(ids)].filter((id) => !this.loaded.has(id) && !this.missing.has(id));
     if (wanted.length === 0) return;
-    const batch = this.meta.mode === "report" ? 1 : MOST_IDS;
+    const batch = this.meta.mode === "report" ? 1 : MAX_IDS;
     this.busy.value++;
     try {
       for (let i = 0; i < wanted.length; i += batch) await this.ask(wanted.slice(i, i + batch));
@@ -53,7 +53,7 @@ export class Insides {
       }
     } catch (e) {
       if (!(e instanceof Unavailable) || e.why === "loading" || e.why === "gone") throw e;
-      // One that can't be had must not take the others with it.
+      // Ask one by one, so that an unavailable node does not affect the others.
       if (ids.length > 1) for (const id of ids) await this.ask([id]);
       else {
         const why =
@@ -68,9 +68,9 @@ export class Insides {
   private keep(id: string, inside: DagInside): void {
     this.items += inside.items.length - (this.loaded.get(id)?.items.length ?? 0);
     this.loaded.set(id, inside);
-    if (this.items <= MOST_KEPT) return;
+    if (this.items <= MAX_ITEMS) return;
     for (const [old, { items }] of this.loaded) {
-      if (this.items <= MOST_KEPT * 0.8) break;
+      if (this.items <= MAX_ITEMS * 0.8) break;
       if (old === RUN || old === id || this.holds(old)) continue;
       this.loaded.delete(old);
       this.items -= items.length;

@@ -1,4 +1,4 @@
-/** The whole layout, small, in a corner, while only a part of it is in view. */
+/** The whole layout in a small corner picture while only a part of it is in view. */
 
 import { alpha } from "../colors";
 import type { Look } from "./boxes";
@@ -9,8 +9,8 @@ import { criticalOf } from "./model";
 import type { Pen } from "./pen";
 import type { Scene } from "./scene";
 
-const MOST_W = 150;
-const MOST_H = 110;
+const MAX_W = 150;
+const MAX_H = 110;
 
 interface Room {
   x: number;
@@ -21,7 +21,7 @@ interface Room {
   ky: number;
 }
 
-/** Where the minimap lies; null while everything is in view. */
+/** Position of the minimap; null while everything is in view. */
 function room(scene: Scene, c: Camera): Room | null {
   const { width, height } = scene.placed;
   const wide = width * c.kx,
@@ -31,8 +31,8 @@ function room(scene: Scene, c: Camera): Room | null {
     (wide <= scene.view.w * 1.3 && high <= scene.view.h * 1.3)
   )
     return null;
-  const k = Math.min(MOST_W / width, MOST_H / height);
-  // Neither axis is thinner than can be hit.
+  const k = Math.min(MAX_W / width, MAX_H / height);
+  // Both axes are thick enough to hit.
   const w = Math.max(36, width * k),
     h = Math.max(28, height * k);
   return { x: scene.width - w - 14, y: scene.height - h - 14, w, h, kx: w / width, ky: h / height };
@@ -79,19 +79,19 @@ export function drawMinimap(pen: Pen, scene: Scene, c: Camera, look: Look): void
   });
 }
 
-/** Where it lies on the screen; null while everything is in view. */
+/** Position on the screen; null while everything is in view. */
 export function minimapBox(scene: Scene): { x: number; y: number; w: number; h: number } | null {
   const r = room(scene, scene.camera);
   return r && { x: r.x, y: r.y, w: r.w, h: r.h };
 }
 
-/** True when a point of the screen is on the minimap. */
+/** True if a point of the screen is on the minimap. */
 export function minimapRoom(scene: Scene, x: number, y: number): boolean {
   const r = room(scene, scene.camera);
   return r !== null && x >= r.x - 5 && y >= r.y - 5 && x <= r.x + r.w + 5 && y <= r.y + r.h + 5;
 }
 
-/** The camera that has the point of the minimap in its middle. */
+/** The camera centred on a point of the minimap. */
 export function minimapCamera(scene: Scene, x: number, y: number): Camera | null {
   const r = room(scene, scene.camera);
   if (!r) return null;

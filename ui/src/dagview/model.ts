@@ -1,35 +1,35 @@
 /**
- * What of the DAG is shown: a tree of nodes (a task or group that is expanded has an inside) and
- * the links between them. Built anew from the insides that were loaded and the set of expanded ids;
- * time and memory are linear in what is shown.
+ * The shown part of the DAG: a tree of nodes, in which an expanded task or group has an inside, and
+ * the links between them. It is rebuilt from the loaded insides and the set of expanded ids, in
+ * time and memory linear in the shown nodes.
  */
 
 import type { DagFolded, DagInside, DagItem, DagStrand } from "../data/contract";
 
-/** Id of the run: its inside are the root tasks. */
+/** Id of the run, whose inside are the root tasks. */
 export const RUN = "r";
 
 export interface Shown {
-  /** `s<strand>`, `s<strand>/<inner>`, or the node id of the contract. */
+  /** `s<strand>`, `s<strand>/<inner>`, or the contract's node id. */
   key: string;
   kind: "run" | "strand" | "task" | "group";
   strand: DagStrand | null;
-  /** Also of a folded strand that can be opened: what is inside of it. */
+  /** For a folded strand that can be opened too: the sums of its inside. */
   folded: DagFolded | null;
   parent: Shown | null;
-  /** Expanded nodes around it. */
+  /** Number of expanded nodes around it. */
   depth: number;
-  /** Creates from the root; of a strand its task's, of a group its children's. */
+  /** Creates from the root to the node's task; for a group, to its children. */
   level: number;
-  /** Place in the parent's inside. */
+  /** Position in the parent's inside. */
   index: number;
-  /** Program order, when expanded; null when there is one box. */
+  /** In program order; null while the node is collapsed. */
   inside: Shown[] | null;
-  /** On the ready path, as far as what is shown tells. */
+  /** On the ready path, as far as the shown nodes determine it. */
   ready: boolean;
   /**
-   * Box in the layout's units; of an expanded node the frame around its inside. `spine` is the x of
-   * its axis.
+   * Box in layout units; for an expanded node, the frame around its inside. `spine` is the x of its
+   * axis.
    */
   x: number;
   y: number;
@@ -37,8 +37,8 @@ export interface Shown {
   h: number;
   spine: number;
   /**
-   * Something of the same lane lies above or below: links go round it by the lane's gutter at this
-   * distance outside of the box.
+   * Another node of the same lane lies above or below. Links pass it in the lane's gutter, at this
+   * distance outside the box.
    */
   above: boolean;
   below: boolean;
@@ -46,8 +46,7 @@ export interface Shown {
 }
 
 /**
- * `order`: stretches of one task, one after the other; what is created in one may still run in the
- * next.
+ * `order` links consecutive stretches of one task; tasks created in one may still run in the next.
  */
 export type LinkKind = "create" | "continue" | "end" | "depend" | "signal" | "order";
 
@@ -57,21 +56,21 @@ export interface Link {
   kind: LinkKind;
   critical: boolean;
   ready: boolean;
-  /** End links: ticks between the end and what the wait went on after. */
+  /** End links: ticks between the end and the time at which the wait went on. */
   slack: number;
-  /** `continue` over a fork whose children stand in its way. */
+  /** `continue` past a fork whose children are in the way. */
   across: boolean;
 }
 
 export interface Model {
   top: Shown;
-  /** Strands and collapsed nodes: what has a box. In program order, outer first. */
+  /** Strands and collapsed nodes, which have a box. In program order, outer first. */
   boxes: Shown[];
-  /** Expanded nodes, outer before inner, the run first. */
+  /** Expanded nodes, outer before inner, starting with the run. */
   frames: Shown[];
   links: Link[];
   byKey: Map<string, Shown>;
-  /** Tasks inside of what is collapsed. */
+  /** Tasks inside collapsed nodes. */
   hidden: number;
 }
 
@@ -84,11 +83,11 @@ const keyOf = (item: DagItem): string =>
       ? strandKey(item.id)
       : `${strandKey(item.id)}/${item.inner}`;
 
-/** True for what lies inside of a folded strand: the run's graph does not know it. */
+/** True for nodes inside a folded strand, which the run's graph does not contain. */
 export const isInner = (n: Shown): boolean =>
   n.strand ? n.strand.inner != null : n.key.startsWith("s");
 
-/** A folded strand as what is collapsed: it ran on one thread. */
+/** A folded strand as a collapsed node: it ran on one thread. */
 function opening(s: DagStrand): DagFolded | null {
   const all = s.inside;
   return !all
@@ -118,11 +117,11 @@ function opening(s: DagStrand): DagFolded | null {
       };
 }
 
-/** Where a node starts and ends in time, in ticks. */
+/** Start and end of a node, in ticks. */
 export const startOf = (n: Shown): number => (n.strand ?? n.folded)?.start ?? 0;
 export const endOf = (n: Shown): number => (n.strand ?? n.folded)?.end ?? 0;
 export const criticalOf = (n: Shown): boolean => (n.strand ?? n.folded)?.critical ?? true;
-/** Number of the task a node belongs to (of a group: the task whose children they are). */
+/** Number of the node's task; for a group, the task that created its children. */
 export const taskOf = (n: Shown): number => (n.strand ?? n.folded)?.task ?? 0;
 
 function node(item: DagItem | null, key: string, parent: Shown | null, index: number): Shown {
@@ -155,13 +154,13 @@ function levelOf(item: DagItem | null, parent: Shown | null): number {
   return parent.kind === "group" ? parent.level : parent.level + 1;
 }
 
-/** True when the node can be expanded (it may have to be loaded first). */
+/** True if the node can be expanded (it may have to be loaded first). */
 export const expandable = (n: Shown): boolean =>
   n.inside === null && n.folded !== null && n.folded.expandable;
 
 /**
- * Builds the model. Ids in `expanded` whose inside is not loaded stay collapsed; an item that
- * occurs twice counts once.
+ * Builds the model. Ids in `expanded` without a loaded inside stay collapsed; duplicate items count
+ * once.
  */
 export function build(
   loaded: ReadonlyMap<string, DagInside>,
@@ -172,7 +171,7 @@ export function build(
   const frames: Shown[] = [];
   const boxes: Shown[] = [];
   let hidden = 0;
-  // Depth first without recursion: how deep a program nests its tasks is its own affair.
+  // Depth first without recursion, because programs may nest tasks arbitrarily deep.
   const open: Shown[] = [top];
   while (open.length > 0) {
     const n = open.pop()!;
@@ -201,10 +200,7 @@ export function build(
   return { top, boxes, frames, links, byKey, hidden };
 }
 
-/**
- * The path through an inside: its marked items by time. Neighbours in it are the links the path
- * takes.
- */
+/** The path through an inside: its marked items by time. The path's links join neighbours. */
 function chain(items: Shown[]): Map<Shown, Shown> {
   const sorted = [...items].sort((a, b) => startOf(a) - startOf(b) || a.index - b.index);
   const next = new Map<Shown, Shown>();
@@ -232,14 +228,14 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
       ready: ready.get(from) === to,
     });
   };
-  // What others depend on isn't what a wait waits for alone: its end tells of no slack.
+  // If others depend on a task, more than the wait needs it, so its end has no slack.
   const needed = new Set<string>();
   for (const n of items) for (const id of n.folded?.depends ?? []) needed.add(id);
   let previous: Shown | null = null;
   let before: Shown | null = null;
   for (const n of items) {
     const s = n.strand;
-    // A section, or a stretch, and what comes before and after it.
+    // A section or a stretch, with its predecessor and successor.
     if (n.kind === "group" && before && before.kind !== "task" && f.kind !== "run")
       link(before, n, "order");
     const joined = s ? s.joins.map(mine).filter((c) => c !== null) : [];
@@ -281,8 +277,8 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
 }
 
 /**
- * A collapsed node doesn't say whether the ready path goes through it; the wait that it ended last
- * does.
+ * A collapsed node does not show whether the ready path goes through it, but the wait that it ended
+ * last does.
  */
 function markReady(items: Shown[], mine: (id: string) => Shown | null): void {
   let previous: Shown | null = null;
@@ -302,17 +298,14 @@ function markReady(items: Shown[], mine: (id: string) => Shown | null): void {
   }
 }
 
-/**
- * The boxes a link into `n` leads to: the first inside of what is expanded, each root of an
- * expanded group.
- */
+/** Where a link into `n` ends: the first box inside an expanded task or folded strand. */
 export function entry(n: Shown): Shown {
   let at = n;
   while (at.inside && (at.kind === "task" || at.strand) && at.inside.length > 0) at = at.inside[0]!;
   return at;
 }
 
-/** The box a link out of `n` leaves from: the last strand of what is expanded. */
+/** Where a link out of `n` starts: the last strand inside an expanded task or folded strand. */
 export function exit(n: Shown): Shown {
   let at = n;
   while (at.inside && (at.kind === "task" || at.strand) && at.inside.length > 0) {
@@ -325,7 +318,8 @@ export function exit(n: Shown): Shown {
 }
 
 /**
- * The nearest shown node that is or holds task `task`, given the node ids from the root down to it.
+ * The nearest shown node that is or contains task `task`, given the node ids from the root down to
+ * it.
  */
 export function holder(model: Model, ancestors: readonly string[]): Shown | null {
   for (let i = ancestors.length - 1; i >= 0; i--) {

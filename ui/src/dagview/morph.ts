@@ -1,6 +1,6 @@
 /**
- * From the layout that was shown to the one that is: each node moves from its old place, or from
- * that of what held it. Pure.
+ * Animation between two layouts: each node moves from its old place, or from that of the node that
+ * contained it. Pure.
  */
 
 import type { Model, Shown } from "./model";
@@ -15,7 +15,7 @@ export interface Rect {
 
 export const MORPH_MS = 250;
 
-/** Where each node was when the change came; by key. */
+/** Position of each node at the time of the change, by key. */
 export function rects(model: Model, at: (n: Shown) => Rect): Map<string, Rect> {
   const out = new Map<string, Rect>();
   for (const n of model.frames) out.set(n.key, at(n));
@@ -24,8 +24,8 @@ export function rects(model: Model, at: (n: Shown) => Rect): Map<string, Rect> {
 }
 
 /**
- * A function from node to rectangle at `share` (0 to 1) of the way. Nodes that weren't there come
- * out of what held them.
+ * A function from a node to its rectangle at `share` (0 to 1) of the animation. New nodes come out
+ * of the node that contained them.
  */
 export function morph(old: ReadonlyMap<string, Rect>, share: number): (n: Shown) => Rect {
   if (share >= 1 || old.size === 0) return (n) => n;
@@ -39,7 +39,7 @@ export function morph(old: ReadonlyMap<string, Rect>, share: number): (n: Shown)
       let at: Shown | null = n.parent;
       while (at && !old.has(at.key)) at = at.parent;
       const p = at ? old.get(at.key)! : n;
-      // Inside of the box that opens, where the node will lie in it, so that its inside unfolds.
+      // Starts inside the opening box, at the node's relative place, so that the inside unfolds.
       const share =
         at && at.w > 0 && at.h > 0
           ? { x: (n.x - at.x) / at.w, y: (n.y - at.y) / at.h, w: n.w / at.w, h: n.h / at.h }

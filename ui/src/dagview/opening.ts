@@ -1,5 +1,5 @@
 /**
- * Opening and closing nodes of the DAG: what is asked for is loaded first, so that the picture
+ * Opening and closing nodes of the DAG. All requested nodes are loaded first, so that the picture
  * changes once.
  */
 
@@ -7,7 +7,7 @@ import { Unavailable } from "../data/source";
 import { count } from "../format";
 import { announcement, expanded } from "../store";
 import { nameOf, sentence } from "./boxes";
-import { levelLess, MOST_NODES, nextLevel, withinLimit, without } from "./expand";
+import { levelLess, MAX_NODES, nextLevel, withinLimit, without } from "./expand";
 import { place } from "./layout";
 import { build, expandable, RUN, type Shown } from "./model";
 import { same, type Scene } from "./scene";
@@ -16,7 +16,7 @@ export function change(s: Scene, to: Set<string>, anchor: string | null, words: 
   to.delete(RUN);
   s.anchored = anchor;
   s.note.value = "";
-  // What is asked for is loaded before the set changes, so that the picture changes once.
+  // Load all requested nodes before the set changes, so that the picture changes once.
   const turn = ++s.turn;
   void s.insides.load([...to]).then(
     () => {
@@ -25,10 +25,10 @@ export function change(s: Scene, to: Set<string>, anchor: string | null, words: 
       if (anchor) kept.add(anchor);
       const wanted = build(s.insides.loaded, new Set([RUN, ...to]));
       let limited = { expanded: to, folded: 0 };
-      if (wanted.boxes.length > MOST_NODES) {
+      if (wanted.boxes.length > MAX_NODES) {
         place(wanted, s.options());
         limited = withinLimit(wanted, new Set(to), kept, (n) => s.seen(n));
-        s.note.value = `${count(limited.folded)} ${limited.folded === 1 ? "node" : "nodes"} folded again: at most ${count(MOST_NODES)} are shown`;
+        s.note.value = `${count(limited.folded)} ${limited.folded === 1 ? "node" : "nodes"} folded again: at most ${count(MAX_NODES)} are shown`;
       }
       const absent = [...to].find((k) => s.insides.missing.has(k));
       if (absent) s.note.value = s.insides.missing.get(absent)!;
@@ -56,7 +56,7 @@ export function expand(s: Scene, n: Shown): void {
   change(s, new Set(expanded.peek()).add(n.key), n.key, `Expanded ${sentence(n, s.run)}`);
 }
 
-/** Collapses the node, or what it is inside of. */
+/** Collapses the node, or the node around it. */
 export function collapse(s: Scene, n: Shown): void {
   const f = n.inside ? n : n.parent;
   if (!f || f.kind === "run") {
@@ -79,12 +79,12 @@ export function more(s: Scene): void {
     announcement.value = s.note.value = "Everything is expanded";
     return;
   }
-  // Loading stops when there is certainly enough; what is too much is folded again by `change`.
+  // Loading stops when there are certainly enough; `change` collapses any excess.
   const turn = ++s.turn;
   const take: string[] = [];
   const go = async () => {
     let boxes = m.boxes.length;
-    for (let i = 0; i < next.length && boxes <= MOST_NODES; i += 64) {
+    for (let i = 0; i < next.length && boxes <= MAX_NODES; i += 64) {
       const some = next.slice(i, i + 64);
       await s.insides.load(some);
       if (turn !== s.turn) return;
@@ -92,7 +92,7 @@ export function more(s: Scene): void {
         const inside = s.insides.loaded.get(id);
         if (!inside) continue;
         const grows = inside.items.length - 1;
-        if (boxes + grows > MOST_NODES) continue;
+        if (boxes + grows > MAX_NODES) continue;
         boxes += grows;
         take.push(id);
       }
@@ -105,7 +105,7 @@ export function more(s: Scene): void {
       `One level more, ${count(boxes)} nodes`,
     );
     if (left > 0)
-      s.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MOST_NODES)} are shown`;
+      s.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MAX_NODES)} are shown`;
   };
   void go().catch((e: unknown) => {
     if (!(e instanceof Unavailable)) throw e;
@@ -113,10 +113,10 @@ export function more(s: Scene): void {
   });
 }
 
-/** Depths that are offered: deeper trees are too wide to be read. */
+/** Largest depth offered: deeper trees are too wide to read. */
 export const MAX_DEPTH = 12;
 
-/** Everything down to a depth is expanded and nothing below it; the run's own tasks are depth 1. */
+/** Expands everything down to a depth and nothing below it; the run's own tasks are depth 1. */
 export function toDepth(s: Scene, depth: number): void {
   const turn = ++s.turn;
   const go = async () => {
@@ -125,7 +125,7 @@ export function toDepth(s: Scene, depth: number): void {
     for (;;) {
       const model = build(s.insides.loaded, open);
       const next = model.boxes.filter((n) => expandable(n) && n.depth <= depth).map((n) => n.key);
-      if (next.length === 0 || model.boxes.length > MOST_NODES) break;
+      if (next.length === 0 || model.boxes.length > MAX_NODES) break;
       await s.insides.load(next);
       if (turn !== s.turn) return;
       const there = next.filter((key) => s.insides.loaded.has(key));
@@ -141,7 +141,7 @@ export function toDepth(s: Scene, depth: number): void {
   });
 }
 
-/** The deepest level of which something is expanded. */
+/** The deepest level with an expanded node. */
 export const depthOf = (s: Scene): number =>
   Math.max(0, ...s.model.value.frames.filter((f) => f.kind !== "run").map((f) => f.depth));
 

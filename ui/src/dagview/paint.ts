@@ -1,6 +1,4 @@
-/**
- * Draws the scene: links below, boxes over them, then what is selected and what wants to be read.
- */
+/** Draws the scene: links, boxes over them, then the selection and labels. */
 
 import { time as seconds } from "../format";
 import { ticks } from "../format";
@@ -34,16 +32,16 @@ export interface Picture {
   dot: (n: Shown) => boolean;
   selected: Shown | null;
   hovered: Shown | null;
-  /** What is not wanted is drawn faintly; null draws all. */
+  /** Nodes for which it is false are drawn faintly; null draws all normally. */
   wanted: ((n: Shown) => boolean) | null;
-  /** Tells the biggest strand of the path what it is; ticks of the span. */
+  /** Span in ticks, for the label of the path's biggest strand. */
   span: number;
 }
 
-/** What stays on the screen of a node: something, one mark for all that is in it, or nothing. */
+/** How a node is drawn: 0 not at all, 1 as one mark for all that is in it, 2 in full. */
 type Seen = 0 | 1 | 2;
 
-/** Draws, and tells where everything is. */
+/** Draws the scene, and returns the positions. */
 export function paint(pen: Pen, p: Picture): Where {
   const where = onScreen(p.at, p.camera, p.dot);
   pen.clip(p.view.x, p.view.y, p.view.w, p.view.h, () => {
@@ -62,7 +60,7 @@ export function paint(pen: Pen, p: Picture): Where {
       )
         continue;
       if ((b.w < 2 || b.h <= 2) && n !== p.selected) {
-        // Many of them on one spot are one mark.
+        // Many nodes on one spot are a single mark.
         const spot = (Math.floor(b.x / 2) & 0xffff) * 65536 + (Math.floor(b.y / 2) & 0xffff);
         if (marked.has(spot)) continue;
         marked.add(spot);
@@ -121,16 +119,15 @@ function visible(p: Picture, where: Where): Map<Shown, Seen> {
 const inView = (_p: Picture, n: Shown, seen: Map<Shown, Seen>): boolean =>
   !n.parent || seen.get(n.parent) === 2;
 
-/** Height of a frame from which on it has a title. */
+/** Minimum height of a frame with a title, in pixels. */
 const MIN_TITLED = 22;
 
 /**
- * Frames of expanded groups, and a faint one around what is expanded and selected or under the
- * pointer.
+ * Frames of expanded groups, and a faint frame around an expanded node that is selected or hovered.
  */
 function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): (() => void)[] {
   const { t } = p.look;
-  // Written once the links are drawn, which else would strike them.
+  // Drawn after the links, which would otherwise cross them.
   const titles: (() => void)[] = [];
   for (const f of p.model.frames) {
     if (!framed(f) || seen.get(f) !== 2) continue;
@@ -141,7 +138,7 @@ function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): (()
       dash: [4, 3],
     });
     const how: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
-    // Of lower frames the titles would lie over each other.
+    // The titles of lower frames would overlap.
     if (b.h >= MIN_TITLED)
       titles.push(() =>
         pen.text(
@@ -155,11 +152,11 @@ function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): (()
   return titles;
 }
 
-/** Draws the links, and gives the thick ones, which nothing is to be written over. */
+/** Draws the links, and returns the thick ones, which labels must avoid. */
 function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): Route[] {
   const { t } = p.look;
   const thin: Stroke = { colour: t.fg3, width: 1 };
-  // Where hundreds go to one place the lines matter less than what they join.
+  // Where hundreds of links meet, they matter less than the nodes.
   const faint: Stroke = { colour: t.line2, width: 1 };
   const dotted: Stroke = { colour: t.fg3, width: 1.1, dash: [1.5, 3] };
   const later: [Link, Route][] = [];
@@ -178,7 +175,7 @@ function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): Rout
       later.push([l, r]);
       continue;
     }
-    // Hundreds of children share most of their way: draw what is the same once.
+    // Hundreds of children share most of their route: the common part is drawn once.
     const key = `${l.kind[0]}${r.points.map((v) => v | 0).join()}`;
     if (drawn.has(key)) continue;
     drawn.add(key);
@@ -216,7 +213,7 @@ function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): Rout
   return later.map(([, r]) => r);
 }
 
-/** One side of a join that ended early: its wait is dotted, with its time along it. */
+/** A side of a join that ended early: its wait is dotted, with its time beside the line. */
 function slack(pen: Pen, p: Picture, l: Link, r: Route, thin: Stroke, dotted: Stroke): void {
   const cutAt = r.slackTo;
   pen.line(cutAt >= r.points.length ? r.points : r.points.slice(0, cutAt), dotted, 6);
@@ -261,14 +258,14 @@ function arrow(pen: Pen, points: readonly number[], stroke: Stroke): void {
   head(pen, points, stroke.colour, 4);
 }
 
-/** An arrow's head, downwards: links end at the top of what they lead to. */
+/** An arrow head, pointing down: links end at the top of their target. */
 function head(pen: Pen, points: readonly number[], colour: string, size: number): void {
   const x = points[points.length - 2]!,
     y = points[points.length - 1]!;
   pen.area([x, y, x - size, y - size * 1.5, x + size, y - size * 1.5], colour);
 }
 
-/** Names beside the forks that begin expanded tasks, where there is room. */
+/** Names beside the forks that begin expanded tasks, if there is room. */
 function names(
   pen: Pen,
   p: Picture,
@@ -287,7 +284,7 @@ function names(
     const b = where(first),
       frame = where(f);
     if (!p.dot(first)) {
-      // A strand too flat for its words has them beside it.
+      // A strand too flat for its text has it beside it.
       if (b.h >= 13 || b.w < 40) continue;
       const words = cut(
         pen,
@@ -307,7 +304,7 @@ function names(
     const name = nameOf(f, meta);
     const right = b.cx - 9,
       wanted = Math.min(150, pen.measure(name, how));
-    // A name may begin outside of its frame, where nothing else is.
+    // A name may begin outside its frame if nothing else is there.
     const room: Room = { x: right - wanted, y: b.y + b.h / 2 - 15, w: wanted, h: 20 };
     const beyond =
       room.x > p.view.x &&
@@ -315,8 +312,8 @@ function names(
       isFree(p, where, room, first);
     const words = cut(pen, name, beyond ? 150 : Math.min(150, right - frame.x - 3), how);
     if (!words || frame.h <= 30) continue;
-    // Above the bar to the fork's children, which is at the fork's own height where heights are
-    // times, unless a thick line lies there; else beside the fork, or below the bar.
+    // Above the bar to the fork's children (at the fork's own height if heights are times), unless
+    // a thick line is there; otherwise beside the fork, or below the bar.
     const w = pen.measure(words, how);
     const y = b.y + b.h / 2;
     const spots: [number, number][] = [
@@ -332,7 +329,7 @@ function names(
         !crossed(at(spot), thick) &&
         (i < 2 || (isFree(p, where, at(spot), first) && written.every((o) => apart(at(spot), o)))),
     );
-    // Struck through it could not be read; the tooltip has it.
+    // A crossed label would be unreadable; the tooltip has the name.
     if (!free) continue;
     const [x, line] = free;
     pen.text(words, x, line, how);
@@ -342,7 +339,7 @@ function names(
 
 type Room = Omit<Rect, "spine">;
 
-/** Whether a line runs through a rectangle; routes have level and upright parts alone. */
+/** Whether a line crosses a rectangle; routes consist of horizontal and vertical parts. */
 export function crossed(room: Room, lines: readonly Pick<Route, "points">[]): boolean {
   const half = 2;
   return lines.some(({ points: v }) => {
@@ -368,7 +365,7 @@ const apart = (a: Room, b: Room): boolean =>
 const isFree = (p: Picture, where: Where, room: Room, own: Shown): boolean =>
   p.model.boxes.every((n) => n === own || apart(where(n), room));
 
-/** The strand that is most of the span says so, when there is room beside it. */
+/** Labels the strand that is most of the span, if there is room beside it. */
 function callout(pen: Pen, p: Picture, where: Where): void {
   if (!p.timed || !p.look.critical || p.span <= 0) return;
   let best: Shown | null = null;
@@ -379,8 +376,8 @@ function callout(pen: Pen, p: Picture, where: Where): void {
   const { t } = p.look;
   if (b.h < 60 || b.y < p.view.y - b.h / 2 || b.y + b.h > p.view.y + p.view.h + b.h / 2) return;
   const s = best.strand!;
-  // The share is of time on the CPU, so that is the time beside it; what it took by the clock is
-  // said where that is another.
+  // The share is of time on the CPU, so that time is next to it; the clock time is added if it
+  // differs.
   const took = s.end - s.start;
   const clock = took > s.weight * 1.05 ? ` in ${ticks(took)} by the clock,` : "";
   const lines: [string, Letters][] = [
@@ -395,7 +392,7 @@ function callout(pen: Pen, p: Picture, where: Where): void {
   ];
   const w = Math.max(...lines.map(([words, how]) => pen.measure(words, how)));
   const mid = b.y + b.h / 2;
-  // To the right of the strand, or else to its left.
+  // Right of the strand, or otherwise left.
   const sides = [
     { edge: b.x + b.w + 16, way: 1, from: b.x + b.w + 34 },
     { edge: b.x - 16, way: -1, from: b.x - 34 - w },
@@ -416,7 +413,7 @@ function callout(pen: Pen, p: Picture, where: Where): void {
   lines.forEach(([words, how], i) => pen.text(words, from, mid - 4 + 19 * i, how));
 }
 
-/** The rectangle around a node, also when it is expanded. */
+/** Outlines a node, also an expanded one. */
 function ring(pen: Pen, p: Picture, n: Shown, where: Where, by: number, stroke: Stroke): void {
   const b: Box = where(n);
   const d = n.inside ? by + 4 : by;

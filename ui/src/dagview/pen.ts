@@ -1,6 +1,6 @@
 /**
- * One set of strokes for the canvas and for SVG, so that an exported picture is the one on the
- * screen.
+ * One set of drawing operations for canvas and SVG, so that an exported picture equals the one on
+ * the screen.
  */
 
 import type { Texture } from "../colors";
@@ -17,14 +17,14 @@ export interface Letters {
   weight?: number;
   align?: "left" | "center" | "right";
   mono?: boolean;
-  /** Colour of a rim that keeps the letters apart from what lies below. */
+  /** Colour of an outline that separates the letters from what lies below. */
   halo?: string;
-  /** Quarter turn to the left. */
+  /** Rotated a quarter turn to the left. */
   up?: boolean;
 }
 
 export interface Pen {
-  /** Primitives drawn so far. */
+  /** Number of primitives drawn. */
   count: number;
   box(
     x: number,
@@ -36,9 +36,9 @@ export interface Pen {
     stroke?: Stroke | null,
     mark?: Texture,
   ): void;
-  /** A box in a pattern of patterns.tsx. */
+  /** A box with a pattern of patterns.tsx. */
   ground(x: number, y: number, w: number, h: number, kind: Ground): void;
-  /** A line through points x, y, x, y, … with its corners rounded. */
+  /** A line through points x, y, x, y, … with rounded corners. */
   line(points: readonly number[], stroke: Stroke, radius?: number): void;
   /** A filled polygon. */
   area(points: readonly number[], fill: string, mark?: Texture): void;
@@ -46,9 +46,9 @@ export interface Pen {
   text(words: string, x: number, y: number, how: Letters): void;
   /** Width of a text in pixels. */
   measure(words: string, how: Letters): number;
-  /** Draws `inner` inside of the rectangle only. */
+  /** Clips the drawing in `inner` to the rectangle. */
   clip(x: number, y: number, w: number, h: number, inner: () => void): void;
-  /** Everything in `inner` shows through. */
+  /** Draws `inner` with this opacity. */
   fade(alpha: number, inner: () => void): void;
 }
 
@@ -58,21 +58,21 @@ export const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans
 const font = (h: Letters): string => `${h.weight ?? 400} ${h.size}px ${h.mono ? MONO : SANS}`;
 
 /**
- * The text, or as much of it as is at most `width` wide, with an ellipsis before the line number
- * that it ends with; empty when not even three letters are.
+ * The text, shortened to `width` if necessary, with an ellipsis before a final line number; empty
+ * if not even three letters fit.
  */
 export function cut(pen: Pen, words: string, width: number, how: Letters): string {
   if (width <= 0) return "";
   if (pen.measure(words, how) <= width) return words;
-  // Blocks of one function differ by their lines alone.
+  // Blocks of one function differ only by their lines.
   const line = /:\d+$/.exec(words)?.[0] ?? "";
   const name = words.slice(0, words.length - line.length);
   return shortened(pen, name, line, width, how) || shortened(pen, name, "", width, how);
 }
 
 /**
- * As many letters of `name`, three at least, as have room before an ellipsis and `end`; empty when
- * there is none.
+ * As many letters of `name` (three or more) as fit before an ellipsis and `end`; empty if fewer
+ * fit.
  */
 function shortened(pen: Pen, name: string, end: string, width: number, how: Letters): string {
   const with_ = (letters: number) => `${name.slice(0, letters).trimEnd()}…${end}`;
@@ -86,7 +86,7 @@ function shortened(pen: Pen, name: string, end: string, width: number, how: Lett
   return low < 3 ? "" : with_(low);
 }
 
-/** Widths of texts by font; emptied when it has grown. */
+/** Widths of texts by font; emptied when too large. */
 const widths = new Map<string, number>();
 
 let measuring: CanvasRenderingContext2D | null = null;
@@ -256,7 +256,7 @@ export class CanvasPen implements Pen {
 const escape = (s: string): string =>
   s
     .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
-    // XML allows no control characters but these.
+    // XML forbids all control characters except these.
     .replace(/(?![\t\n\r\x7f-\x9f])\p{Cc}/gu, "\ufffd");
 const n = (v: number): string => String(Math.round(v * 100) / 100);
 

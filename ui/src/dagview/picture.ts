@@ -1,4 +1,4 @@
-/** The DAG as a file: the picture that is on the screen as PNG or SVG, its nodes as CSV. */
+/** The DAG as a file: the visible picture as PNG or SVG, its nodes as CSV. */
 
 import { renderToSvgDefs } from "./defs";
 import { drawStrip } from "./axis";
@@ -11,7 +11,7 @@ import { SvgPen } from "./pen";
 import type { Scene } from "./scene";
 import type { Shown } from "./model";
 
-/** What is on the screen, as SVG. */
+/** The visible picture as SVG. */
 export function svgOf(scene: Scene): string {
   const pen = new SvgPen(dark.peek());
   const look = scene.look();
@@ -52,7 +52,7 @@ export function svgOf(scene: Scene): string {
   );
 }
 
-/** The nodes shown, one a line; times in seconds. */
+/** The shown nodes, one per line; times in seconds. */
 export function csvOf(scene: Scene): string {
   const meta = scene.run;
   const out = [
@@ -99,7 +99,7 @@ export function csvOf(scene: Scene): string {
   return out.map((row) => row.map(field).join(",")).join("\n") + "\n";
 }
 
-/** Quoted where it must be; a text that a spreadsheet would take for a formula is kept a text. */
+/** Quotes a field if necessary; a text that a spreadsheet would read as a formula stays a text. */
 function field(text: string): string {
   const safe = /^[=+@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,4 +1,4 @@
-/** What a pointer does on a picture of the DAG: hover, select, open, move, zoom. */
+/** Pointer actions on a picture of the DAG: hover, select, open, move, zoom. */
 
 import type { Signal } from "@preact/signals";
 import { pan } from "./camera";
@@ -13,27 +13,27 @@ export interface Point {
   y: number;
 }
 
-/** The picture that is pointed at. */
+/** The picture under the pointer. */
 export interface Target {
   scene: Scene;
-  /** Where the picture is seen from, which dragging and the wheel change. */
+  /** The camera of the picture, changed by dragging and the wheel. */
   sight: Sight;
-  /** The node whose tooltip is shown. */
+  /** The node with a tooltip. */
   pointed: Signal<Pointed | null>;
   /** The node at a point of the canvas. */
   hit: (p: Point) => Shown | null;
-  /** The scene's node for one of the picture; the same where the picture is the scene's. */
+  /** The scene's node for one of the picture; the same node if the picture is the scene's. */
   original: (n: Shown) => Shown | null;
-  /** A click: on a node, or on the ground beside all of them. */
+  /** A click on a node, or outside all nodes. */
   click: (n: Shown | null, p: Point) => void;
-  /** Takes a press and the drag that follows for something else, as the overview in the corner. */
+  /** Handles a press and the following drag differently, such as on the overview in the corner. */
   grab?: (p: Point, press: boolean) => boolean;
 }
 
-/** A press that moves less is a click. */
+/** Distance in pixels below which a press is a click. */
 const MIN_DRAG = 4;
 
-/** Follows the pointer on a canvas; gives what ends it. */
+/** Follows the pointer on a canvas; returns a function that stops it. */
 export function followPointer(canvas: HTMLCanvasElement, to: Target): () => void {
   const { scene, sight, pointed } = to;
   const place = (e: MouseEvent): Point => {

@@ -1,13 +1,13 @@
 /**
- * The way of each link over the screen: down, across, down; from the last box inside of what it
- * leaves to the first of what it enters.
+ * The route of each link over the screen: down, across, down, from the last box inside the source
+ * to the first inside the target.
  */
 
 import type { Camera } from "./camera";
 import type { Rect } from "./morph";
 import { entry, exit, type Link, type Shown } from "./model";
 
-/** A place on the screen. */
+/** A rectangle on the screen. */
 export interface Box {
   x: number;
   y: number;
@@ -18,17 +18,17 @@ export interface Box {
 
 export interface Route {
   points: number[];
-  /** End links: where the slack's dotted part ends in `points` (an index), 0 without. */
+  /** End links: index in `points` at which the dotted part of the slack ends; 0 without slack. */
   slackTo: number;
-  /** Middle of the slack and its length, for its time. */
+  /** Middle and length of the slack, for its label. */
   label: { x: number; y: number; length: number } | null;
 }
 
 export type Where = (n: Shown) => Box;
 
-/** Boxes on the screen: dots keep their size, everything else at least its two pixels. */
+/** Boxes on the screen. Dots keep their size; all others are at least two pixels wide and high. */
 export function onScreen(at: (n: Shown) => Rect, c: Camera, dots: (n: Shown) => boolean): Where {
-  // Boxes are asked for by links, marks and hits too: each is worked out once a picture.
+  // Links, marks and hits ask for boxes too, so each is computed once a picture.
   const known = new Map<Shown, Box>();
   return (n) => {
     let b = known.get(n);
@@ -62,7 +62,8 @@ export function route(
     case "continue":
       return plain([a.cx, a.y + a.h, b.cx, b.y]);
     case "create": {
-      // Out of a dot: from its middle. The bar is just below; by time it is at the fork's own time.
+      // From the middle of a dot. The bar is just below, or at the fork's own time in the layout by
+      // time.
       const dot = a.w === a.h && a.w <= 10;
       const fy = dot ? a.y + a.h / 2 : a.y + a.h;
       if (link.to.above) {
@@ -109,7 +110,7 @@ export function route(
     case "order": {
       const g = where(link.from),
         h = where(link.to);
-      // Side by side: across; else around the corner into the next row.
+      // Side by side: straight across; otherwise around the corner into the next row.
       if (h.x >= g.x + g.w - 1) {
         const from = Math.max(g.y + 4, Math.min(g.y + g.h - 4, h.y + 12)),
           to = h.y + Math.min(12, h.h / 2),
@@ -128,7 +129,7 @@ export function route(
     case "signal": {
       const fy = a.y + a.h;
       if (Math.abs(a.cx - b.cx) < 1) return plain([a.cx, fy, b.cx, b.y]);
-      // Below one another: round by the side; else straight across.
+      // Below one another: around the side; otherwise straight across.
       const mid = b.y > fy + 8 ? b.y - Math.min(12, (b.y - fy) / 2) : (fy + b.y) / 2;
       return plain([a.cx, fy, a.cx, mid, b.cx, mid, b.cx, b.y]);
     }

@@ -1,22 +1,22 @@
 /**
- * Ticks to heights. The layout `time` maps absolute time with at most a few breaks, where forks of
- * microseconds, one in another, get room that time alone does not give them; the others give a
- * duration its height.
+ * Maps ticks to heights. The layout `time` maps absolute time with at most a few breaks, in which
+ * nested forks of microseconds get room that time alone does not give them. The other layouts map
+ * durations to heights.
  */
 
 import { endOf, startOf, type Model, type Shown } from "./model";
 
-/** Height of the whole run in the layouts that have time in them. */
+/** Height of the whole run in the layouts with time, in layout units. */
 export const HEIGHT = 1600;
 
 export interface Break {
-  /** Ticks between which the axis is stretched. */
+  /** The interval, in ticks, in which the axis is stretched. */
   from: number;
   to: number;
-  /** Where it lies in the layout. */
+  /** Its position in the layout. */
   y0: number;
   y1: number;
-  /** Forks one in another that it makes room for. */
+  /** Nested levels of forks that it makes room for. */
   levels: number;
 }
 
@@ -24,23 +24,23 @@ export interface TimeScale {
   t0: number;
   t1: number;
   breaks: Break[];
-  /** Ticks a unit outside of breaks. */
+  /** Ticks per layout unit outside breaks. */
   ticksPerUnit: number;
   y(t: number): number;
-  /** Time at a height; inside of a break that of its start. */
+  /** Time at a height; inside a break, the break's start. */
   t(y: number): number;
 }
 
-/** Room for one level of forks. */
+/** Height of one level of forks. */
 export const LEVEL = 36;
 
-/** Forks nearer than this share of what is shown have no room of their own. */
-const NEAR = 1 / 90;
-const MOST_BREAKS = 4;
-/** Levels with their full room; more share it. */
-const MOST_LEVELS = 16;
+/** Share of the shown time below which adjacent forks share a break. */
+const BREAK_SHARE = 1 / 90;
+const MAX_BREAKS = 4;
+/** Number of levels with full height; more levels share it. */
+const MAX_LEVELS = 16;
 
-/** Strands that end in a fork which is shown, with how many such forks they are inside of. */
+/** Strands that end in a shown fork, with the number of such forks around them. */
 function forks(model: Model): { t: number; depth: number; node: Shown }[] {
   const out: { t: number; depth: number; node: Shown }[] = [];
   for (const n of model.boxes) {
@@ -53,11 +53,11 @@ function forks(model: Model): { t: number; depth: number; node: Shown }[] {
 /** The scale of a model over [t0, t1], ticks. */
 export function timeScale(model: Model, t0: number, t1: number): TimeScale {
   const width = Math.max(1, t1 - t0);
-  const near = width * NEAR;
+  const near = width * BREAK_SHARE;
   const found: { from: number; to: number; levels: number }[] = [];
   const all = forks(model);
-  // A wait that ends within a cluster would lie below what it waited for only if time went on:
-  // clusters end there.
+  // A strand after a wait is below what it waited for only if time goes on there, so a wait's end
+  // also ends the cluster.
   const waits = model.boxes
     .filter((n) => n.strand && n.strand.joins.length > 0)
     .map(startOf)
@@ -65,7 +65,7 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
   let wait = 0;
   for (let i = 0; i < all.length;) {
     let k = i + 1;
-    // A cluster is as long as a few pixels at most, else it would not be "no time at all".
+    // A cluster is at most a few pixels long, so that it still counts as a moment.
     while (wait < waits.length && waits[wait]! <= all[i]!.t) wait++;
     const until = waits[wait] ?? Infinity;
     while (k < all.length && all[k]!.t - all[i]!.t <= near && all[k]!.t < until) k++;
@@ -76,7 +76,7 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
     i = k;
   }
   found.sort((a, b) => b.levels - a.levels || a.from - b.from);
-  found.length = Math.min(found.length, MOST_BREAKS);
+  found.length = Math.min(found.length, MAX_BREAKS);
   found.sort((a, b) => a.from - b.from);
 
   const perTick = HEIGHT / width;
@@ -84,7 +84,7 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
   let extra = 0;
   for (const f of found) {
     const y0 = (f.from - t0) * perTick + extra;
-    const room = Math.min(MOST_LEVELS, f.levels + 1) * LEVEL;
+    const room = Math.min(MAX_LEVELS, f.levels + 1) * LEVEL;
     extra += Math.max(0, room - (f.to - f.from) * perTick);
     breaks.push({ ...f, y0, y1: (f.to - t0) * perTick + extra });
   }
@@ -110,8 +110,7 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
 }
 
 /**
- * How many of `nodes` lie one in another at most: a fork is inside of another when its task is a
- * child of the other's task, or later.
+ * Maximum nesting of `nodes`: a fork is inside another if its task descends from the other's task.
  */
 function nesting(nodes: Shown[]): number {
   const frames = new Set(nodes.map((n) => n.parent!));
@@ -135,8 +134,9 @@ function nesting(nodes: Shown[]): number {
 }
 
 /**
- * Level of each strand that ends in a break with a task that forks there, from 0: where in the
- * break's room it stands. Those of one task share a level, one after another in its upper half.
+ * Level (from 0) of each strand that ends in a break with a task that forks there; it gives the
+ * position within the break. Strands of one task share a level, one after another in its upper
+ * half.
  */
 export function levelsIn(model: Model, b: Break): Map<Shown, number> {
   const out = new Map<Shown, number>();
@@ -154,22 +154,26 @@ export function levelsIn(model: Model, b: Break): Map<Shown, number> {
 }
 
 /**
- * Height of a duration in ticks: `whole` ticks are HEIGHT at exponent 1; smaller exponents make
- * short ones taller.
+ * Height of a duration in ticks. `whole` ticks are HEIGHT with exponent 1; smaller exponents make
+ * short durations taller.
  */
 export function durationHeight(ticks: number, whole: number, exponent: number): number {
   return HEIGHT * Math.pow(Math.max(0, ticks) / Math.max(1, whole), exponent);
 }
 
-/** A duration of this part of the whole has no height in the logarithmic layout: six decades. */
-const LOG_LEAST = 1e-6;
-/** Height of the whole in the logarithmic layout: every strand of a spine may be nearly as high. */
+/**
+ * Share of the whole below which a duration has no height in the logarithmic layout: six decades.
+ */
+const MIN_LOG_SHARE = 1e-6;
+/**
+ * Height of the whole in the logarithmic layout, as every strand of a spine may be nearly as high.
+ */
 const LOG_HEIGHT = 180;
 
-/** Height of a duration where each decade of time has the same height. */
+/** Height of a duration if each decade of time has the same height. */
 export function logHeight(ticks: number, whole: number): number {
-  const decades = Math.log10(Math.max(LOG_LEAST, ticks / Math.max(1, whole)) / LOG_LEAST);
-  return (LOG_HEIGHT * decades) / -Math.log10(LOG_LEAST);
+  const decades = Math.log10(Math.max(MIN_LOG_SHARE, ticks / Math.max(1, whole)) / MIN_LOG_SHARE);
+  return (LOG_HEIGHT * decades) / -Math.log10(MIN_LOG_SHARE);
 }
 
 export const lengthOf = (n: Shown): number => Math.max(0, endOf(n) - startOf(n));

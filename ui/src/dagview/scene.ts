@@ -1,7 +1,7 @@
 /**
- * One run's DAG as it is being looked at: what is loaded and expanded, where it lies, the camera,
- * and the change under way. The component draws it and passes on what the user does; nothing here
- * touches the page.
+ * The state of one run's DAG: what is loaded and expanded, the layout, the camera, and the current
+ * animation. The component draws it and forwards the user's actions; this code does not touch the
+ * page.
  */
 
 import { batch, signal } from "@preact/signals";
@@ -35,40 +35,40 @@ import type { Neighbours } from "./walk";
 
 export const EMPTY: Model = build(new Map(), new Set());
 const START: ReadonlySet<string> = new Set(["t0"]);
-/** Pixels that a card has at least in the first picture: most names of functions have room then. */
-const READABLE = 98;
+/** Minimum width of a card in the first picture, in pixels: most names of functions fit. */
+const MIN_CARD_WIDTH = 98;
 const isStart = (s: ReadonlySet<string>): boolean =>
   s.size === START.size && [...s].every((k) => START.has(k));
 
 export class Scene extends Sight {
   readonly insides: Insides;
   readonly model = signal<Model>(EMPTY);
-  /** A full sentence about why there is no picture; with what to do. */
+  /** A full sentence about why there is no picture, with a remedy. */
   readonly trouble = signal<{ words: string; remedy: string | null; again: boolean } | null>(null);
-  /** What the status line says beside the counts, a sentence, until the next change. */
+  /** A sentence in the status line beside the counts, until the next change. */
   readonly note = signal("");
   readonly selected = signal<Shown | null>(null);
   readonly hovered = signal<Shown | null>(null);
   readonly critical = signal<CriticalPath | null>(null);
-  /** Side paths' waits are drawn. */
+  /** Waits of side paths are drawn. */
   readonly slack = signal(true);
   private pictured = false;
-  /** Called with each picture, where another is drawn beside it. */
+  /** Called for each picture if another one is drawn beside it. */
   alongside: () => void = () => {};
   links: Neighbours | null = null;
   walked: Selection | null = null;
-  /** Counts changes, so that a late answer does not undo a newer one. */
+  /** Counts changes, so that a late answer does not replace a newer one. */
   turn = 0;
-  /** What ran beside the picture. */
+  /** The strip of what ran, beside the picture. */
   readonly strip: Strip;
-  /** What is to come into view once it is shown. */
+  /** The selection that scrolls into view once it is shown. */
   sought: Selection | null = null;
 
   constructor(
     readonly source: DataSource,
     readonly meta: Meta,
     readonly run: RunMeta,
-    /** Sections of tasks are nodes. */
+    /** Whether sections of tasks are nodes. */
     readonly sections = false,
   ) {
     super();
@@ -100,8 +100,8 @@ export class Scene extends Sight {
             h: this.height - HEAD + 6,
           }
         : { x: 0, y: 0, w: this.width, h: this.height },
-      // Here everything lies on the ground of the page: paths are as its text, their rims as the
-      // ground.
+      // The picture is on the page's background: paths have the colour of its text, outlines that
+      // of the background.
       t: { ...colours.value, path: colours.value.fg, halo: colours.value.panel },
       dark: dark.value,
       mode: colorBy.value,
@@ -112,7 +112,7 @@ export class Scene extends Sight {
     };
   }
 
-  /** While a site or a code is selected, what belongs to it stays strong. */
+  /** While a site, a code or rows are selected, other nodes are drawn faintly; otherwise null. */
   wanted(): ((n: Shown) => boolean) | null {
     const s = selection.value;
     if (!s || s.run !== this.id) return null;
@@ -128,11 +128,10 @@ export class Scene extends Sight {
     return null;
   }
 
-  // ---- what is shown ----
+  // ---- shown nodes ----
 
   /**
-   * Brings the model in line with the set of expanded nodes; the first time of a run it chooses
-   * that set.
+   * Updates the model to the set of expanded nodes. The first call for a run also chooses that set.
    */
   async follow(): Promise<void> {
     const turn = ++this.turn;
@@ -179,16 +178,16 @@ export class Scene extends Sight {
     }
   }
 
-  /** True when everything can be read at the size there is. */
+  /** True if everything is readable at the current size. */
   private readable(m: Model): boolean {
     place(m, this.options());
     this.links = null;
     const widest = Math.max(320, this.width - (this.timed ? STRIP : 20) - 40);
     const high = !this.structure || this.view.h / Math.max(1, m.top.h) >= 0.42;
-    return m.boxes.length > 0 && high && widest / topWidth(m) >= READABLE / CARD_WIDTH;
+    return m.boxes.length > 0 && high && widest / topWidth(m) >= MIN_CARD_WIDTH / CARD_WIDTH;
   }
 
-  /** Lays out anew and moves there. `anchor` stays where it is on the screen. */
+  /** Lays out again and moves there. `anchor` stays at its place on the screen. */
   show(anchor: string | null = null): void {
     this.aside();
     const before = this.model.peek();
@@ -204,7 +203,7 @@ export class Scene extends Sight {
     this.anchored = anchor ?? this.anchored;
     let to = this.camera;
     const whole = this.fitFor("full");
-    // A level opened everywhere is looked at as a whole, even where its names get small.
+    // A level that was opened everywhere is shown as a whole, even if its names get small.
     if (first || (this.fitted && (whole.kx >= 0.55 || this.anchored === null))) {
       to = whole;
       this.fitted = true;
@@ -213,7 +212,7 @@ export class Scene extends Sight {
       const was = key ? this.old.get(key) : undefined;
       const is = key ? m.byKey.get(key) : undefined;
       if (was && is) {
-        // The middle of its upper edge stays.
+        // The middle of its upper edge stays in place.
         to = { ...camera };
         to.tx = (was.x + was.spine) * camera.kx + camera.tx - (is.x + is.spine) * to.kx;
         to.ty = was.y * camera.ky + camera.ty - is.y * to.ky;
@@ -236,10 +235,7 @@ export class Scene extends Sight {
 
   anchored: string | null = null;
 
-  /**
-   * What is nearest to the middle of the view and still there: it stays where it is when nothing
-   * else is asked for.
-   */
+  /** The node nearest to the middle of the view that still exists: it stays in place by default. */
   private middle(before: Model, after: Model, rect: (n: Shown) => Rect, c: Camera): string | null {
     const x = this.view.x + this.view.w / 2,
       y = this.view.y + this.view.h / 2;
@@ -259,7 +255,7 @@ export class Scene extends Sight {
     return best;
   }
 
-  /** Layout or power changed: same nodes, other places. */
+  /** After a change of layout or exponent: the same nodes at other places. */
   relayout(): void {
     if (this.model.peek() === EMPTY) return;
     this.fitted = true;
@@ -268,7 +264,7 @@ export class Scene extends Sight {
 
   // ---- selection ----
 
-  /** The node of a selection, when it is shown. */
+  /** The node of a selection, if it is shown. */
   find(m: Model, s: Selection | null): Shown | null {
     if (!s || s.run !== this.id) return null;
     if (s.kind === "strand" && s.inner !== undefined) {
@@ -312,7 +308,9 @@ export class Scene extends Sight {
     this.wake();
   }
 
-  /** Loads what stands beside the picture, each once; what a report does not carry stays away. */
+  /**
+   * Loads what is drawn beside the picture, each part once; parts that a report lacks stay empty.
+   */
   aside(): void {
     const quietly = (e: unknown) => {
       if (!(e instanceof Unavailable)) throw e;
@@ -324,7 +322,7 @@ export class Scene extends Sight {
     this.strip.load();
   }
 
-  /** True when this scene's run is the one shown. */
+  /** True if this scene's run is the one shown. */
   get current(): boolean {
     return shownRun.peek() === this.id;
   }
@@ -332,7 +330,10 @@ export class Scene extends Sight {
 
 export const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a.size === b.size && [...a].every((k) => b.has(k));
-/** The task that is nothing but this folded strand, opened: the strand is not shown then. */
+/**
+ * The task that consists of this folded strand alone, if it is opened: the strand is not shown
+ * then.
+ */
 const opened = (task: Shown | undefined, strand: number): Shown | null =>
   task?.inside?.[0]?.strand?.inner != null && task.inside[0].strand.id === strand ? task : null;
 const topWidth = (m: Model): number => Math.max(1, m.top.w);

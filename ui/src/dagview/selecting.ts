@@ -1,6 +1,6 @@
 /**
- * Selecting in the DAG: by steps, along the critical path, and what another view selected, after
- * opening what it is inside of.
+ * Selection in the DAG: by steps, along the critical path, and selections from other views, after
+ * opening the nodes around them.
  */
 
 import type { Ancestors, StrandDetail, Way as WayTo } from "../data/contract";
@@ -14,8 +14,8 @@ import { change } from "./opening";
 import { EMPTY, same, type Scene } from "./scene";
 import { neighbours, step, type Way } from "./walk";
 
-/** Levels that a search may open at once. */
-const MOST_LEVELS = 600;
+/** Number of levels that a search may open at once. */
+const MAX_LEVELS = 600;
 
 export function walk(scene: Scene, way: Way): void {
   const m = scene.model.peek();
@@ -26,7 +26,7 @@ export function walk(scene: Scene, way: Way): void {
   scene.into(to);
 }
 
-/** To the next (1) or previous (-1) strand of the critical path among those of its table. */
+/** Moves to the next (1) or previous (-1) strand of the critical path that its table lists. */
 export function alongPath(scene: Scene, by: 1 | -1): void {
   const rows = scene.critical.peek()?.rows;
   if (!rows || rows.length === 0) return;
@@ -59,7 +59,7 @@ export function pick(scene: Scene, strand: number, code: number): void {
   );
 }
 
-/** The request for what must be open to see a strand, or a node inside of a folded one. */
+/** The request for the nodes to open for a strand, or for a node inside a folded one. */
 function wayOf(scene: Scene, s: Selection): string | null {
   if (s.kind === "strand") return requests.way(scene.id, s.id, s.inner, scene.sections);
   if (s.kind === "steal") return requests.way(scene.id, s.strand, null, scene.sections);
@@ -69,13 +69,13 @@ function wayOf(scene: Scene, s: Selection): string | null {
     : null;
 }
 
-/** A report has no ways, but those to tasks. */
+/** Ignores a missing answer: a report carries only the ways to tasks. */
 function notCarried(e: unknown): null {
   if (e instanceof Unavailable && e.why !== "loading" && e.why !== "gone") return null;
   throw e;
 }
 
-/** What was selected elsewhere: shown, after expanding what it is inside of. */
+/** Shows a selection from another view, after expanding the nodes around it. */
 export async function seek(scene: Scene, s: Selection | null): Promise<void> {
   if (s === scene.walked && s !== null) return;
   scene.walked = s;
@@ -102,14 +102,14 @@ export async function seek(scene: Scene, s: Selection | null): Promise<void> {
       (await scene.source.json<Ancestors>(requests.ancestors(scene.id, task, scene.sections)));
     if (selection.peek() !== s) return;
     const open = s.kind === "task" ? way.slice(0, -1) : way;
-    const wanted = open.slice(0, MOST_LEVELS);
+    const wanted = open.slice(0, MAX_LEVELS);
     const last =
       wanted.length < open.length
         ? (wanted[wanted.length - 1] ?? RUN)
         : (way[way.length - 1] ?? RUN);
     const to = new Set([...expanded.peek(), ...wanted]);
     if (same(to, expanded.peek())) {
-      // Expanded already as far as this source goes: the node that holds it.
+      // Expanded already as far as this source goes: select the node that contains it.
       const near = holder(scene.model.peek(), way);
       if (near) {
         scene.selected.value = near;
@@ -119,7 +119,7 @@ export async function seek(scene: Scene, s: Selection | null): Promise<void> {
     }
     change(scene, to, last, "Expanded to the task selected");
     if (wanted.length < open.length)
-      scene.note.value = `The task is ${count(open.length)} levels deep; ${count(MOST_LEVELS)} are opened`;
+      scene.note.value = `The task is ${count(open.length)} levels deep; ${count(MAX_LEVELS)} are opened`;
     scene.sought = s;
   } catch (e) {
     if (!(e instanceof Unavailable)) throw e;
@@ -129,7 +129,7 @@ export async function seek(scene: Scene, s: Selection | null): Promise<void> {
   }
 }
 
-/** After the picture changed: what was sought comes into view. */
+/** After the picture changed: scrolls the sought node into view. */
 export function arrived(scene: Scene): void {
   const s = scene.sought;
   if (!s || selection.peek() !== s) return;

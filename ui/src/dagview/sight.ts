@@ -1,6 +1,6 @@
 /**
- * Where the picture is seen from: its size, the camera, what is fitted, and the change from one
- * picture to the next.
+ * View of a picture: its size, the camera, what is fitted, and the animation from one picture to
+ * the next.
  */
 
 import { signal, type Signal } from "@preact/signals";
@@ -12,30 +12,30 @@ import type { Placed } from "./layout";
 import type { Model, Shown } from "./model";
 import { morph, MORPH_MS, rects, type Rect } from "./morph";
 
-/** Room for the legend below the picture. */
-const LEGEND = 40;
-/** Factor of the x axis at most where y is time. */
-const WIDEST = 2.2;
+/** Height of the legend below the picture. */
+const LEGEND_HEIGHT = 40;
+/** Maximum factor of the x axis if y is time. */
+const MAX_TIMED_KX = 2.2;
 
 export abstract class Sight {
-  /** What is shown. */
+  /** The shown nodes. */
   abstract readonly model: Signal<Model>;
-  /** Factor of the y axis in the frame that is shown. */
+  /** Factor of the y axis in the current frame. */
   readonly shownScale = signal(1);
   placed: Placed = { width: 1, height: 1, time: null };
   camera: Camera = { kx: 1, ky: 1, tx: 0, ty: 0 };
   view: View = { x: 0, y: 0, w: 800, h: 600 };
   width = 0;
   height = 0;
-  /** The user has not moved since everything was fitted. */
+  /** True until the user moves the picture after everything was fitted. */
   fitted = true;
   protected old = new Map<string, Rect>();
   protected oldCamera: Camera | null = null;
   protected began = -Infinity;
-  /** Called when there is something new to draw. */
+  /** Called after a change that must be drawn. */
   wake: () => void = () => {};
 
-  /** No axis is time: heights are those of the words. */
+  /** No axis is time; heights are those of the text. */
   get structure(): boolean {
     return layout.peek() === "structure";
   }
@@ -66,7 +66,7 @@ export abstract class Sight {
       x: left,
       y: top,
       w: Math.max(40, this.width - left - 20),
-      h: Math.max(40, this.height - top - LEGEND),
+      h: Math.max(40, this.height - top - LEGEND_HEIGHT),
     };
   }
 
@@ -97,7 +97,7 @@ export abstract class Sight {
     this.wake();
   }
 
-  /** The user moves: at once, and nothing is fitted any more. */
+  /** The user moves the picture: without animation, and it is no longer fitted. */
   steer(to: Camera): void {
     this.fitted = false;
     this.oldCamera = null;
@@ -105,9 +105,9 @@ export abstract class Sight {
     this.wake();
   }
 
-  /** The user zooms at a point. Where an axis is time, boxes need not be wider than can be read. */
+  /** Zooms at a point. If an axis is time, boxes need not be wider than is readable. */
   zoomAt(fx: number, fy: number, x: number, y: number): void {
-    const most = this.structure ? Infinity : Math.max(1, WIDEST / this.camera.kx);
+    const most = this.structure ? Infinity : Math.max(1, MAX_TIMED_KX / this.camera.kx);
     this.steer(zoom(this.camera, Math.min(fx, most), fy, x, y));
   }
 
@@ -132,7 +132,7 @@ export abstract class Sight {
     return this.share(at) < 1;
   }
 
-  /** How much is seen of a node, in square pixels; less the further it is off the screen. */
+  /** Visible area of a node in square pixels; lower the further it is off the screen. */
   seen(n: Shown): number {
     const c = this.camera;
     const x = n.x * c.kx + c.tx,
@@ -143,7 +143,7 @@ export abstract class Sight {
     return off > 0 ? -off : w * h;
   }
 
-  /** Moves the camera so that the node is seen. */
+  /** Moves the camera so that the node is visible. */
   into(n: Shown): void {
     const to = reveal(this.camera, n, this.view, 10);
     if (Math.abs(to.tx - this.camera.tx) + Math.abs(to.ty - this.camera.ty) < 1) return this.wake();

@@ -1,4 +1,4 @@
-/** What ran when, beside the DAG: the whole run, and finer what is in view. */
+/** What ran when, beside the DAG: coarse for the whole run, and finer for the visible part. */
 
 import { signal } from "@preact/signals";
 import { TILE_BINS, type RunMeta } from "../data/contract";
@@ -17,7 +17,7 @@ export class Strip {
     private readonly wake: () => void,
   ) {}
 
-  /** Loads the whole run's, once; what a report does not carry stays away. */
+  /** Loads the whole run's bins once; if a report lacks them, the strip stays empty. */
   load(): void {
     if (this.running.peek()) return;
     void this.tile(this.run.top_level, 0).then(
@@ -56,13 +56,13 @@ export class Strip {
   private fine: { key: string; tiles: Running[] } = { key: "", tiles: [] };
   private refining = 0;
 
-  /** What ran, as fine as the picture shows it: the part in view first, then the whole run. */
+  /** What ran, as fine as the picture shows it: the visible part first, then the whole run. */
   tiles(): readonly Running[] {
     const whole = this.running.value;
     return whole ? [...this.fine.tiles, whole] : [];
   }
 
-  /** Asks for what ran in view, once the picture stands still. */
+  /** Requests finer bins of the visible part once the picture stands still. */
   refine(placed: Placed, c: Camera, height: number): void {
     const scale = placed.time;
     if (!scale) return;
@@ -82,7 +82,7 @@ export class Strip {
         this.tile(level, first + i),
       );
       void Promise.allSettled(wanted).then((got) => {
-        // A report may not carry this level: the whole run's bins stay.
+        // If a report lacks this level, the whole run's bins stay.
         if (this.fine.key !== key) return;
         this.fine.tiles = got.flatMap((g) => (g.status === "fulfilled" ? [g.value] : []));
         this.wake();

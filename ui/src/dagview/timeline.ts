@@ -1,10 +1,10 @@
-/** From the DAG to the timeline. */
+/** Links from the DAG to the timeline. */
 
 import { show } from "../store";
 import { endOf, startOf, type Shown } from "./model";
 import type { Scene } from "./scene";
 
-/** The range of a node with some of what is around it, within the run. */
+/** The range of a node with some margin, within the run. */
 export function rangeOf(scene: Scene, n: Shown): { t0: number; t1: number } {
   const t0 = startOf(n),
     t1 = Math.max(endOf(n), t0 + 1);

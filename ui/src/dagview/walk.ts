@@ -1,12 +1,12 @@
 /**
- * From node to node by keys: up and down along the links, left and right to what lies beside. Pure.
+ * Keyboard navigation between nodes: up and down along links, left and right to neighbours. Pure.
  */
 
 import { criticalOf, entry, exit, startOf, type Model, type Shown } from "./model";
 
 export type Way = "up" | "down" | "left" | "right";
 
-/** Links by the boxes they touch, as they are drawn. */
+/** Drawn links by the boxes at their ends. */
 export interface Neighbours {
   next: Map<Shown, Shown[]>;
   previous: Map<Shown, Shown[]>;
@@ -31,8 +31,7 @@ export function neighbours(model: Model): Neighbours {
 }
 
 /**
- * Where an arrow key leads from `from`; null when nothing lies there. From nothing: to the first
- * node.
+ * The target of an arrow key from `from`; null if there is no node. Without `from`: the first node.
  */
 export function step(model: Model, links: Neighbours, from: Shown | null, way: Way): Shown | null {
   if (!from || from.inside) return from?.inside ? entry(from) : (model.boxes[0] ?? null);
@@ -51,7 +50,7 @@ export function step(model: Model, links: Neighbours, from: Shown | null, way: W
 
 const centre = (n: Shown): number => n.x + n.spine;
 
-/** The nearest box in a direction, distance across counting more. */
+/** The nearest box in a direction; distance across counts more. */
 function beside(model: Model, from: Shown, way: Way): Shown | null {
   let best: Shown | null = null;
   let least = Infinity;

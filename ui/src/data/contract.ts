@@ -1,7 +1,7 @@
 /**
- * What the page asks for and what it gets. The one contract between `crates/view` (which answers)
- * and the page; the server and the single-file report give the same bytes for the same request, so
- * the views know nothing of where data comes from.
+ * Requests and answers: the one contract between `crates/view` (which answers) and the page. The
+ * server and the single-file report give the same bytes for the same request, so the views do not
+ * know where data comes from.
  *
  * A request is a relative URL, `api/v1/<name>?<parameters in the order given here>`. The text of
  * the URL is also the key under which a single-file report carries the answer, so parameters are
@@ -10,7 +10,7 @@
  *
  * Times are ticks of `RunMeta.ticks_per_second`, relative to `RunMeta.begin`, unless said
  * otherwise. Indices of tasks and strands are those of the DAG's columns (`Dag::tasks`,
- * `Dag::strands`), `null` where there is none.
+ * `Dag::strands`), and `null` without a task or strand.
  *
  * Binary answers are "planes" (see planes.ts): "WSPV", u32 length of a JSON header, the header,
  * zero padding to a multiple of 8 bytes from the start, then each plane little-endian, each padded

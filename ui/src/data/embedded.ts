@@ -1,7 +1,7 @@
 /**
  * Answers that the page itself carries, in `<script id="workspan-data">`: base64 of gzip of a count
- * (u32), then each answer: length of its key (u32), key, kind (u8: 0 JSON, 1 planes), length (u32),
- * bytes; little-endian. It never fetches.
+ * (u32), then for each answer the length of its key (u32), key, kind (u8: 0 JSON, 1 planes), length
+ * (u32), bytes; little-endian. This source never fetches.
  */
 
 import { stats } from "../store";
@@ -13,7 +13,7 @@ export interface Carried {
   bytes: Uint8Array;
 }
 
-/** Unpacks the script's text. Throws an Error that says where it is damaged. */
+/** Unpacks the script's text. Throws an Error that says which part is damaged. */
 export async function unpack(base64: string): Promise<Map<string, Carried>> {
   let packed: Uint8Array<ArrayBuffer>;
   try {
@@ -34,7 +34,7 @@ export async function unpack(base64: string): Promise<Map<string, Carried>> {
   return split(raw);
 }
 
-/** The answers of the unpacked bytes. */
+/** Splits the unpacked bytes into answers by key. */
 export function split(raw: ArrayBuffer): Map<string, Carried> {
   const view = new DataView(raw);
   const carried = new Map<string, Carried>();
@@ -74,7 +74,7 @@ export class EmbeddedSource implements DataSource {
   }
 
   planes(url: string): Promise<Planes> {
-    // A copy: planes are read in place and need their own alignment.
+    // A copy, because planes are read in place and need alignment.
     return this.answer(url, "planes", (bytes) => decodePlanes(bytes.slice().buffer));
   }
 

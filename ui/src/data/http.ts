@@ -7,7 +7,7 @@ import { Answers, sizeOf } from "./kept";
 import { decodePlanes, type Planes } from "./planes";
 import { Unavailable, type DataSource } from "./source";
 
-/** False from the first request that got no answer to the next that did. */
+/** False after a request without an answer, until a later one succeeds. */
 export const reachable = signal(true);
 
 export class HttpSource implements DataSource {
@@ -40,12 +40,12 @@ export class HttpSource implements DataSource {
     return this.answers.have(url);
   }
 
-  /** Forgets all answers: more of the runs is known now. */
+  /** Forgets all answers, because more of the runs is known now. */
   forget(): void {
     this.answers.clear();
   }
 
-  /** Tells the server that the runs are not wanted, or that they are. */
+  /** Tells the server to stop or resume loading the runs. */
   tell(what: "stop" | "go"): void {
     fetch(`api/v1/${what}`, { method: "POST", credentials: "same-origin" }).catch(() =>
       this.gone(),
@@ -71,7 +71,7 @@ export class HttpSource implements DataSource {
     try {
       failure = { ...failure, ...((await answer.json()) as Failure) };
     } catch {
-      // Not JSON: the state alone has to do.
+      // The body is not JSON, so only the status is known.
     }
     throw new Unavailable(
       failure.error,
@@ -80,7 +80,7 @@ export class HttpSource implements DataSource {
     );
   }
 
-  /** Asks now and then until somebody answers again. */
+  /** Retries at intervals until the server answers again. */
   private gone() {
     reachable.value = false;
     if (this.probing) return;

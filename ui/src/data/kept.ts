@@ -1,11 +1,9 @@
-/**
- * What was answered, for a while: by URL, the least lately used go first once there is too much.
- */
+/** An LRU cache of answers by URL, bounded in bytes and in number. */
 
 import type { Planes } from "./planes";
 
-const MOST_BYTES = 192 << 20;
-const MOST_ANSWERS = 4096;
+const MAX_BYTES = 192 << 20;
+const MAX_ANSWERS = 4096;
 
 interface Kept {
   value: unknown;
@@ -16,7 +14,7 @@ export class Answers {
   private readonly kept = new Map<string, Kept>();
   private readonly flying = new Map<string, Promise<unknown>>();
   private bytes = 0;
-  /** Grows when everything is forgotten: what was asked before then is not kept. */
+  /** Grows with each `clear`: answers to earlier requests are not kept. */
   private era = 0;
 
   have(url: string): unknown | undefined {
@@ -28,8 +26,8 @@ export class Answers {
   }
 
   /**
-   * The answer: kept, in flight, or now asked for. One request in flight is shared, so a caller's
-   * signal ends its own waiting and never the request of another.
+   * The answer from the cache, from a request in flight, or from a new request. Callers share a
+   * request in flight; a caller's signal ends only its own waiting.
    */
   get<T>(
     url: string,
@@ -50,7 +48,7 @@ export class Answers {
           if (this.flying.get(url) === asked) this.flying.delete(url);
         });
       flight = asked;
-      // Somebody may have stopped waiting: a failure must not become an unhandled rejection then.
+      // If every caller stopped waiting, a failure must not become an unhandled rejection.
       flight.catch(() => {});
       this.flying.set(url, flight);
     }
@@ -61,14 +59,14 @@ export class Answers {
     this.kept.set(url, { value, bytes });
     this.bytes += bytes;
     for (const [oldest, { bytes: size }] of this.kept) {
-      if (this.bytes <= MOST_BYTES && this.kept.size <= MOST_ANSWERS) break;
+      if (this.bytes <= MAX_BYTES && this.kept.size <= MAX_ANSWERS) break;
       if (oldest === url) break;
       this.kept.delete(oldest);
       this.bytes -= size;
     }
   }
 
-  /** Forgets what depends on how far a run is loaded. */
+  /** Removes the answers that depend on how far a run is loaded. */
   clear() {
     this.kept.clear();
     this.flying.clear();

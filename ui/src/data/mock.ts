@@ -1,7 +1,7 @@
 /**
  * An invented run that answers like the server, for work on the page and for tests: `npm run dev`
- * shows it. What is in it is made in mock/run.ts; each view's answers are in a file of its own.
- * Never part of the page that is built.
+ * shows it. The run is made in mock/run.ts; each view's answers are in a file of their own. Never
+ * part of the built page.
  */
 
 import { decodePlanes, type Plane, type PlaneType, type Planes } from "./planes";
@@ -11,8 +11,8 @@ import { pageAnswers } from "./mock/page";
 import { timelineAnswers } from "./mock/timeline";
 
 /**
- * Answers one kind of request from its parameters: an object for JSON, `Planes` for planes; throw
- * Unavailable where there is none.
+ * Answers one kind of request from its parameters: an object for JSON, or `Planes`. Throws
+ * Unavailable if there is no answer.
  */
 export type Answer = (parameters: URLSearchParams) => unknown;
 
@@ -45,7 +45,7 @@ export class MockSource implements DataSource {
   }
 }
 
-/** Planes as the server would send them, encoded and decoded again so that tests see real bytes. */
+/** Planes encoded like the server's and decoded again, so that tests use real bytes. */
 export function planesOf(
   planes: Record<string, Plane>,
   facts: Record<string, unknown> = {},

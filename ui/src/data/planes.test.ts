@@ -31,7 +31,7 @@ test("every cut is told, none reads beyond", () => {
   for (let n = 0; n < whole.byteLength; n++) {
     try {
       const { planes } = decodePlanes(whole.slice(0, n));
-      // Only the last padding may be gone.
+      // Only the final padding may be missing.
       expect(planes).toEqual(sample);
     } catch (e) {
       expect(e).toBeInstanceOf(Error);

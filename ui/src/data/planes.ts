@@ -13,7 +13,7 @@ const MAGIC = 0x56505357; // "WSPV", little-endian
 
 const WIDTH: Record<PlaneType, number> = { u8: 1, u16: 2, u32: 4, f32: 4, f64: 8 };
 
-/** Throws an Error that says what is wrong when the bytes are not planes. */
+/** Throws an Error that says what is wrong if the bytes are not planes. */
 export function decodePlanes(bytes: ArrayBuffer): Planes {
   const view = new DataView(bytes);
   if (bytes.byteLength < 8 || view.getUint32(0, true) !== MAGIC)

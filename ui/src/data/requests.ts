@@ -15,7 +15,7 @@ const inSections = (on: boolean): [string, number][] => (on ? [["sections", 1]] 
 
 export const requests = {
   meta: () => at("meta"),
-  /** A part of a run as a run: its `RunMeta`. */
+  /** A part of a run as a run of its own: its `RunMeta`. */
   only: (part: RunId) => at("only", ["run", part]),
   report: (run: RunId) => at("report", ["run", run]),
   summary: (run: RunId) => at("summary", ["run", run]),
@@ -73,7 +73,7 @@ export const requests = {
   sql: (run: RunId, query: string) => at("sql", ["run", run], ["query", query]),
   sites: (run: RunId) => at("sites", ["run", run]),
   source: (run: RunId, file: string) => at("source", ["run", run], ["file", file]),
-  /** Of all runs, or of a part of one. */
+  /** Of all runs, or of a part of a run. */
   scalability: (run: RunId) =>
     run.includes("~") ? at("scalability", ["run", run]) : at("scalability"),
   compare: (a: RunId, b: RunId) => at("compare", ["a", a], ["b", b]),

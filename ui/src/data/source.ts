@@ -1,8 +1,8 @@
-/** Where answers come from: a server (http.ts) or the page itself (embedded.ts). */
+/** Source of answers: a server (http.ts) or the page itself (embedded.ts). */
 
 import type { Planes } from "./planes";
 
-/** An answer that isn't there, with what to tell the user. */
+/** A missing answer, with a message for the user. */
 export class Unavailable extends Error {
   constructor(
     message: string,
@@ -18,12 +18,12 @@ export class Unavailable extends Error {
 }
 
 /**
- * Answers requests written by requests.ts. Both keep what they answered for a while, and one
- * request in flight is shared.
+ * Answers requests written by requests.ts. Both implementations cache answers and share requests in
+ * flight.
  */
 export interface DataSource {
   json<T>(url: string, signal?: AbortSignal): Promise<T>;
   planes(url: string, signal?: AbortSignal): Promise<Planes>;
-  /** The answer, when it was given before: views draw what they have at once. */
+  /** The cached answer, if any, so that views can draw at once. */
   have(url: string): unknown | undefined;
 }

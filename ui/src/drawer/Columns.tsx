@@ -53,7 +53,7 @@ export function Columns({
   );
 }
 
-/** The source around a place. */
+/** The source lines around a place. */
 export function Around({
   at,
   run: r,
@@ -130,7 +130,7 @@ export function Around({
   );
 }
 
-/** The lines around one; all that are there when none is near. */
+/** The lines around one; all lines if none is near. */
 function near(lines: Source["lines"], line: number | null): Source["lines"] {
   const close =
     line === null ? [] : lines.filter((l) => l.line >= line - 12 && l.line <= line + 48);

@@ -1,6 +1,6 @@
 /**
- * Details of what is selected, in three columns: what it is, its logical stack and its source; or
- * the small report of a range, of rows, or of tasks.
+ * Details of the selection in three columns: its facts, its logical stack and its source; or a
+ * small report of a range, of rows, or of tasks.
  */
 
 import type { ComponentChildren } from "preact";
@@ -67,7 +67,7 @@ export function Drawer() {
   }
 }
 
-/** Rows, in the window that is looked at. */
+/** A report of rows in the shown window. */
 function OfRows({
   rows,
   run: r,
@@ -114,7 +114,7 @@ function OfPart(p: {
   );
 }
 
-/** Code and lines: what the run as a whole says of them. */
+/** Code and lines: numbers of the whole run. */
 function OfOther({
   of: s,
   run: r,

@@ -1,18 +1,18 @@
-/** Who called whom, by spawns instead of by calls: steals do not cut it. */
+/** The chain of ancestors by spawns instead of calls, which steals do not interrupt. */
 
 import type { InsideDetail, RunMeta, TaskDetail } from "../data/contract";
 import { count, fileName, ticks } from "../format";
 import { show } from "../store";
 import { Place } from "../ui/parts";
 
-const MOST = 64;
+const MAX_TASKS = 64;
 
 export function Stack({ of: d, run: r }: { of: TaskDetail; run: RunMeta }) {
   const row = (i: number | null) =>
     i === null ? "a thread without a row" : (r.threads[i]?.label ?? `thread ${i}`);
   return (
     <ol class="stack">
-      {d.stack.slice(0, MOST).map((f, i) => {
+      {d.stack.slice(0, MAX_TASKS).map((f, i) => {
         const site = r.sites[f.site];
         const root = i === d.stack.length - 1 && site?.label === "root";
         return (
@@ -48,14 +48,16 @@ export function Stack({ of: d, run: r }: { of: TaskDetail; run: RunMeta }) {
           </li>
         );
       })}
-      {d.stack.length > MOST && <li class="faint">and {count(d.stack.length - MOST)} more</li>}
+      {d.stack.length > MAX_TASKS && (
+        <li class="faint">and {count(d.stack.length - MAX_TASKS)} more</li>
+      )}
     </ol>
   );
 }
 
-/** The tasks inside a folded strand that a strand there is below, and the folded strand last. */
+/** The ancestors of a strand inside a folded strand, ending with the folded strand. */
 export function InnerStack({ of: d, run: r }: { of: InsideDetail; run: RunMeta }) {
-  const shown = d.stack.slice(0, MOST);
+  const shown = d.stack.slice(0, MAX_TASKS);
   const more = d.more + d.stack.length - shown.length;
   const after = (t: number) =>
     t > d.folded.start

@@ -1,4 +1,4 @@
-/** A strand's and a task's facts in the words of the report. */
+/** Facts of strands and tasks, in the report's words. */
 
 import type { ComponentChildren } from "preact";
 import type {
@@ -202,7 +202,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
   return facts;
 }
 
-/** A line of the program, with its function where that is known. */
+/** A line of the program, with its function if known. */
 function Line({ of }: { of: LineWords }) {
   return (
     <>
@@ -221,7 +221,7 @@ function Line({ of }: { of: LineWords }) {
   );
 }
 
-/** What the strand waited for inside, and who waited for it. */
+/** The strand's waits for other threads, and waits of others that it ended. */
 function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const goTo = (strand: number, task: number | null, words: string) => (
@@ -293,7 +293,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
   return facts;
 }
 
-/** What is known of a subtree that was folded while it was recorded. */
+/** Sums of a subtree that was folded during recording. */
 const sumsOf = (of: NonNullable<InsideDetail["stands_for"]>, t: (n: number) => string) => (
   <>
     a whole subtree as one while it was recorded: <b>{many(of.tasks, "task")}</b>, work{" "}
@@ -301,7 +301,7 @@ const sumsOf = (of: NonNullable<InsideDetail["stands_for"]>, t: (n: number) => s
   </>
 );
 
-/** Of a strand inside a folded one: no more than its records tell. */
+/** Facts of a strand inside a folded one, from its records. */
 export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   return [
@@ -359,7 +359,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
   ];
 }
 
-/** Of a task inside a folded strand. */
+/** Facts of a task inside a folded strand. */
 export function insideTaskFacts(d: InsideDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const facts = insideFacts(d, r).filter((f) => f.name !== "code");

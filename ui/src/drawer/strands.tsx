@@ -62,7 +62,7 @@ export function OfStrand({
   );
 }
 
-/** A strand inside a folded one: what its records tell. */
+/** Details of a strand inside a folded one, from its records. */
 export function OfInner({
   id,
   at: t,
@@ -107,7 +107,7 @@ export function OfInner({
   );
 }
 
-/** A task inside a folded strand, or a stretch of one's steps. */
+/** Details of a task inside a folded strand, or of a stretch of its steps. */
 export function OfInnerTask({
   id,
   run: r,

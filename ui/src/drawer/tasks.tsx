@@ -1,4 +1,6 @@
-/** A task: by itself, or with all that it created as a small report; and the tasks of a site. */
+/**
+ * Details of a task: alone, or with all descendants as a small report; and of the tasks of a site.
+ */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -14,7 +16,7 @@ import { Around, Columns, Facts } from "./Columns";
 import { taskFacts } from "./facts";
 import { Stack } from "./Stack";
 
-/** Of a task is shown what it is, or the sums over all that it created. It stays as it was left. */
+/** Shows the task alone, or the sums over its descendants. The choice is kept. */
 const shown = signal<"task" | "subtree">("task");
 
 export function OfTask(p: { id: number; run: RunMeta; close: ComponentChildren; group?: string }) {
@@ -67,7 +69,7 @@ function Subtree(p: {
   );
 }
 
-/** All tasks that a site created. */
+/** Details of all tasks that a site created. */
 export function OfSite({
   of: s,
   run: r,
@@ -104,7 +106,7 @@ export function OfSite({
   );
 }
 
-/** Details of a task alone. */
+/** Details of the task without its descendants. */
 function Alone({
   id,
   run: r,

@@ -1,6 +1,6 @@
 /**
- * Takes a view out of the page: its numbers as CSV, its picture as SVG or PNG. Any view has a
- * picture (picture.ts); one that knows better registers its own.
+ * Exports a view: its numbers as CSV, its picture as SVG or PNG. Every view has a picture
+ * (picture.ts); some register a better one.
  */
 
 import { signal } from "@preact/signals";
@@ -13,15 +13,15 @@ export type ExportKind = "png" | "svg" | "csv";
 
 export interface Exporter {
   tab: Tab;
-  /** The view's numbers; a name is added to the file where there is more than one. */
+  /** The view's numbers; with several tables, each file name has the table's name. */
   csv?: () => string;
-  /** A whole SVG document, better than a copy of what is on the page. */
+  /** A whole SVG document that replaces the copy of the page's element. */
   svg?: () => string | Promise<string>;
 }
 
 const exporters = signal<Exporter[]>([]);
 
-/** Adds what a view can give; the function returned takes it out again. */
+/** Registers a view's exports; the returned function removes them. */
 export function registerExport(added: Exporter): () => void {
   exporters.value = [...exporters.value, added];
   return () => {
@@ -29,7 +29,7 @@ export function registerExport(added: Exporter): () => void {
   };
 }
 
-/** From now on the view is laid out for paper when it is printed. */
+/** From now on views are laid out for paper when printed. */
 export function startPrinting(): void {
   startPrint(() => exporters.peek().filter((e) => e.tab === tab.peek()));
 }
@@ -68,7 +68,7 @@ async function make(kind: ExportKind, own: Exporter[]): Promise<Blob | null> {
   return kind === "svg" ? new Blob([what.svg], { type: "image/svg+xml" }) : await toPng(what);
 }
 
-/** A document with the size that it says it has. */
+/** An SVG document with the size given in it. */
 function sizeOf(svg: string): Picture {
   const of = (name: string) =>
     Number(new RegExp(`<svg[^>]* ${name}="([\\d.]+)"`).exec(svg)?.[1] ?? 0);

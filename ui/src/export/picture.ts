@@ -1,6 +1,6 @@
 /**
- * An element of the page as one SVG document: its markup and styles as they stand, canvases as
- * images inside. Nothing is fetched for it.
+ * An element of the page as one SVG document: its current markup and styles, with canvases as
+ * images. Nothing is fetched.
  */
 
 import { codeColour } from "../codes";
@@ -14,9 +14,9 @@ import { colours, dark } from "../theme/theme";
 import { textWidth } from "../ui/size";
 
 /**
- * Pixels that a picture is higher than the view at most, so that what is scrolled away is on it.
+ * Maximum height that a picture adds to the view's, to include what is scrolled away, in pixels.
  */
-const MOST_MORE = 4000;
+const MAX_EXTRA_HEIGHT = 4000;
 
 export interface Picture {
   svg: string;
@@ -32,7 +32,7 @@ export function picture(of: HTMLElement): Picture {
   canvases.forEach((c, i) => {
     const image = document.createElement("img");
     image.src = c.width && c.height ? c.toDataURL() : "data:,";
-    // Through the object model: the page's policy forbids style attributes that come as text.
+    // Set through the object model, because the page's policy forbids style attributes in markup.
     image.style.cssText = `${copies[i]!.style.cssText};width:${c.clientWidth}px;height:${c.clientHeight}px`;
     image.className = copies[i]!.className;
     copies[i]!.replaceWith(image);
@@ -70,8 +70,8 @@ export function picture(of: HTMLElement): Picture {
 }
 
 /**
- * What holds now, without conditions: a picture is asked for its width wherever it is put, and
- * would be laid out anew there.
+ * The rules that apply now, without their conditions: a picture's media conditions would be
+ * evaluated again wherever it is used, and change its layout.
  */
 function rulesOf(rules: CSSRuleList): string[] {
   return [...rules].flatMap((rule) => {
@@ -81,8 +81,8 @@ function rulesOf(rules: CSSRuleList): string[] {
 }
 
 /**
- * How much higher than it is an element has to be to show all that scrolls in it. Source stands in
- * `copy` as it is scrolled: a file has no end.
+ * Height that an element lacks to show all of its scrolled content. Source panes stay scrolled in
+ * `copy`, because files may be very long.
  */
 function more(of: HTMLElement, copy: HTMLElement): number {
   const [scrollers, copies] = [
@@ -95,22 +95,22 @@ function more(of: HTMLElement, copy: HTMLElement): number {
     if (!s.classList.contains("lines")) most = Math.max(most, s.scrollHeight - s.clientHeight);
     else if (first instanceof HTMLElement) first.style.marginTop = `${-s.scrollTop}px`;
   });
-  return Math.min(MOST_MORE, most);
+  return Math.min(MAX_EXTRA_HEIGHT, most);
 }
 
 const HEAD = 46;
 const LEGEND = 22;
 
 /**
- * A picture with what it is of above it: run, workers, time, verdict; below it, which colour is
- * which code where the view has such colours.
+ * Adds a heading to a picture: run, workers, time, verdict; and below it a key to the code colours,
+ * if the view has them.
  */
 export function framed(p: Picture): Picture {
   const r = runMeta();
   if (!r) return p;
   const t = colours.value;
   const { title, said } = headOf(r);
-  const key = KEYED.has(tab.value) ? keyOf(r, p.width) : "";
+  const key = WITH_COLOUR_KEY.has(tab.value) ? keyOf(r, p.width) : "";
   const height = p.height + HEAD + (key ? LEGEND : 0);
   const text = (x: number, y: number, size: number, ink: string, words: string, weight = 400) =>
     `<text x="${x}" y="${y}" font-size="${size}" font-weight="${weight}" fill="${ink}">${escaped(words)}</text>`;
@@ -129,15 +129,15 @@ export function framed(p: Picture): Picture {
   };
 }
 
-/** Views whose colours are those of codes. */
-export const KEYED: ReadonlySet<Tab> = new Set<Tab>(["timeline", "dag"]);
+/** Views with code colours. */
+export const WITH_COLOUR_KEY: ReadonlySet<Tab> = new Set<Tab>(["timeline", "dag"]);
 
-/** What a picture of the view that is shown is of, and the run's verdict. */
+/** The title of a picture of the current view, and the run's verdict. */
 export function headOf(r: RunMeta): { title: string; said: string } {
   return { title: `${r.name}: ${TITLES[tab.value]}`, said: verdictOf(r).join(" · ") };
 }
 
-/** Codes' colours in a line, while boxes have them. */
+/** The code colours in one line, if boxes have them. */
 export function keyOf(r: RunMeta, width: number): string {
   return colorBy.value === "code" ? legend(r, width) : "";
 }
@@ -156,7 +156,7 @@ function verdictOf(r: RunMeta): string[] {
   ].filter(Boolean);
 }
 
-/** As many codes, most time first, as fit on a line. */
+/** The codes that fit on a line, most time first. */
 function legend(r: RunMeta, width: number): string {
   let x = 0;
   const out: string[] = [];
@@ -188,7 +188,7 @@ function mark(c: Colour, x: number): string {
 const escaped = (s: string): string =>
   s.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`).replace(/\p{Cc}/gu, " ");
 
-/** At twice the size, so that it can be printed. */
+/** At twice the size by default, for print. */
 export async function toPng(p: Picture, scale = 2): Promise<Blob> {
   const image = new Image();
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(p.svg);

@@ -1,34 +1,36 @@
 /**
- * The view on paper: one A4 page that says what it is of, the view whole and as wide as the paper,
- * and the codes' colours. Timeline and DAG are drawn anew as vectors; every other view is a copy of
- * what is on the page, without what only a screen needs.
+ * The view on paper: one A4 page with a heading, the whole view at the width of the paper, and the
+ * code colours. Timeline and DAG are drawn again as vectors; every other view is a copy of the
+ * page's element without its controls.
  */
 
 import type { Exporter } from "./export";
 import { say } from "../frame/overlay";
 import { runMeta, split, tab, theme } from "../store";
-import { headOf, KEYED, keyOf } from "./picture";
+import { headOf, WITH_COLOUR_KEY, keyOf } from "./picture";
 
-/** A4 without its margins of 10 mm, in CSS pixels. */
+/** The long side of A4 without margins of 10 mm, in CSS pixels. */
 const LONG = 1046;
 const SHORT = 717;
-/** Smaller print can't be read; what is longer than a page ends there, and the page says so. */
+/** Smallest readable scale. A longer view is cut at the end of the page, with a note. */
 const MIN_SCALE = 0.44;
-/** Of the page while it is printed by its own command: texts of 11 pixels have 7 points. */
+/**
+ * Width of the page while it is printed by its own command: texts of 11 pixels are 7 points high.
+ */
 const WIDTH = 1240;
 const HEIGHT = 900;
 
 let sheet: HTMLElement | null = null;
-/** Not an element: the page's policy forbids styles that come as text. */
+/** Not an element, because the page's policy forbids styles in markup. */
 let paper: CSSStyleSheet | null = null;
 
-/** Makes the sheet whenever somebody prints; `own` are the exporters of a tab. */
+/** Makes the sheet for every print; `own` are the exporters of a tab. */
 export function startPrint(own: () => Exporter[]): void {
   addEventListener("beforeprint", () => lay(own()));
   addEventListener("afterprint", clear);
 }
 
-/** Prints in light colours, laid out for paper whatever the window is. */
+/** Prints in light colours, laid out for paper, independent of the window. */
 export async function print(): Promise<void> {
   const shown = theme.peek();
   const { classList } = document.documentElement;
@@ -37,7 +39,7 @@ export async function print(): Promise<void> {
   document.documentElement.style.setProperty("--paper-width", `${WIDTH}px`);
   document.documentElement.style.setProperty("--paper-height", `${HEIGHT}px`);
   try {
-    // Sizes are observed, tiles asked for and pictures drawn in the frames that follow.
+    // Sizes are observed, tiles requested and pictures drawn in the following frames.
     await new Promise((done) => setTimeout(done, 600));
     window.print();
   } catch {
@@ -71,7 +73,7 @@ function lay(own: Exporter[]): void {
   sheet.append(head, drawn ?? copyOf(view));
   const drawer = document.querySelector<HTMLElement>(".frame > .drawer");
   if (drawer) sheet.append(copyOf(drawer));
-  const key = KEYED.has(tab.peek()) ? keyOf(r, width) : "";
+  const key = WITH_COLOUR_KEY.has(tab.peek()) ? keyOf(r, width) : "";
   if (key)
     sheet.append(
       vectors(
@@ -88,7 +90,7 @@ function lay(own: Exporter[]): void {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, paper];
 }
 
-/** What holds for a window of this width holds for its copy, however wide paper is. */
+/** Rules for the window's width also apply to its copy, whatever the paper's width. */
 function ofWidth(): string {
   return [...document.styleSheets]
     .flatMap((s) => [...s.cssRules])
@@ -100,7 +102,7 @@ function ofWidth(): string {
     .join("\n");
 }
 
-/** Scales the sheet onto one page; whether that stands upright, where more fits so. */
+/** Scales the sheet onto one page, and returns whether portrait format fits more. */
 function fit(sheet: HTMLElement, head: HTMLElement, width: number): boolean {
   let height = sheet.scrollHeight;
   const scale = (w: number, h: number) => Math.min(w / width, h / height);
@@ -113,7 +115,7 @@ function fit(sheet: HTMLElement, head: HTMLElement, width: number): boolean {
     head.append(element("i", "The first page of it: Export has the whole."));
     height = h / k;
   }
-  // Less by a pixel than the page has: a rounded one is not to begin the next.
+  // A pixel less than the page, because rounding must not start a second page.
   sheet.style.height = `${Math.floor(Math.min(height, h / k - 2))}px`;
   sheet.style.zoom = String(k);
   return upright;
@@ -131,7 +133,7 @@ function vectors(svg: string): Element {
   return document.importNode(e, true);
 }
 
-/** A copy with what canvases, fields and scrolled source show. */
+/** A copy that includes the content of canvases and fields and the scrolling of source panes. */
 function copyOf(of: HTMLElement): HTMLElement {
   const copy = of.cloneNode(true) as HTMLElement;
   each(of, copy, "canvas", (from: HTMLCanvasElement, to: HTMLCanvasElement) => {
@@ -149,12 +151,12 @@ function copyOf(of: HTMLElement): HTMLElement {
     to.replaceWith(query);
   });
   each(of, copy, ".lines", (from: HTMLElement, to: HTMLElement) => {
-    // A file has no end: what is in sight stays.
+    // A file may be very long: only the visible lines stay.
     to.style.height = `${from.clientHeight}px`;
     if (to.firstElementChild instanceof HTMLElement)
       to.firstElementChild.style.marginTop = `${-from.scrollTop}px`;
   });
-  // Room for rows of a long table that are not in sight.
+  // Removes the placeholder rows for the invisible part of a long table.
   for (const row of copy.querySelectorAll("tbody > tr[aria-hidden]")) row.remove();
   return copy;
 }

@@ -1,4 +1,4 @@
-/** The same stacks as a table: what the flame graph shows, in numbers. */
+/** The stacks of the flame graph as a table with numbers. */
 
 import { useSignal } from "@preact/signals";
 import type { RunMeta } from "../data/contract";

@@ -1,7 +1,7 @@
 /**
- * Where time went by logical stack: through the spawn sites of a task's ancestors to the code,
- * wherever tasks were stolen to. As a flame graph or as a call tree; of the run or of a range, of
- * the CPU time, of the critical path, or of the time that workers were free meanwhile.
+ * Time by logical stack: through the spawn sites of a task's ancestors to the code, wherever tasks
+ * were stolen to. As a flame graph or as a call tree; for the run or a range; of the CPU time, of
+ * the critical path, or of the time of free workers.
  */
 
 import { signal, useSignal } from "@preact/signals";
@@ -26,9 +26,9 @@ import { RangeStrip } from "./RangeStrip";
 import { find, keyOf, treeOf, type FlameNode } from "./tree";
 import "./flame.css";
 
-/** What is looked at stays so while other tabs are. */
+/** The shown measure; kept while other tabs are shown. */
 const of = signal<FlameOf>("all");
-/** Null: of the selected range where there is one, else of the run. */
+/** Whether only the selected range is shown; null: the range if there is one, otherwise the run. */
 const inPart = signal<boolean | null>(null);
 const asTable = signal(false);
 const recursion = signal(true);
@@ -44,7 +44,7 @@ function selectedIn(r: RunMeta): Range | null {
   return s?.kind === "range" && s.run === r.id ? { t0: s.t0, t1: s.t1 } : null;
 }
 
-/** The selected range, else the window of the timeline where it is not the whole run. */
+/** The selected range, or the timeline's window if it is not the whole run. */
 function partOf(r: RunMeta): Range | null {
   const selected = selectedIn(r);
   if (selected) return selected;
@@ -61,7 +61,7 @@ export function Flame() {
 }
 
 function OfRun({ run: r }: { run: RunMeta }) {
-  // A report carries the stacks of whole runs alone.
+  // A report carries only stacks of whole runs.
   const isReport = meta.value?.mode === "report";
   const there = isReport ? null : partOf(r);
   const isSelected = selection.value?.kind === "range";
@@ -230,7 +230,7 @@ function Shown(p: {
   );
 }
 
-/** What is known of the selected frame, and where it leads. */
+/** Facts of the selected frame, and links from it. */
 function Facts(p: {
   of: FlameNode;
   root: FlameNode;
@@ -293,6 +293,6 @@ function Facts(p: {
   );
 }
 
-/** What the tasks of a site run themselves: its frames of code. */
+/** Own time of the tasks of a site: its frames of code. */
 const ownOf = (n: FlameNode): number =>
   n.children.reduce((sum, c) => sum + (c.code === null ? 0 : c.own), 0);

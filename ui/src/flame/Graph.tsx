@@ -1,4 +1,6 @@
-/** The flame graph: root on top, most time first. Frames are buttons that arrow keys walk. */
+/**
+ * The flame graph: root on top, most time first. Frames are buttons, with arrow keys between them.
+ */
 
 import { useMemo, useRef } from "preact/hooks";
 import type { Colour } from "../colors";
@@ -6,44 +8,44 @@ import { textWidth, useWidth } from "../ui/size";
 import { paintOf } from "../ui/parts";
 import { place, type FlameNode } from "./tree";
 
-/** Height of a row, with the gap below it. */
+/** Height of a row in pixels, including the gap below it. */
 const ROW = 25;
-/** In windows from this height on rows grow into the room that there is, up to the second. */
+/** Window height from which on rows use the available height, up to the maximum. */
 const TALL_WINDOW = 1200;
 const MAX_ROW = 40;
-/** Height of all else in such a window. */
-const ROOM_BESIDE = 660;
+/** Height of everything else in such a window. */
+const OUTER_HEIGHT = 660;
 
 const rowHeight = (rows: number): number =>
   window.innerHeight < TALL_WINDOW
     ? ROW
-    : Math.min(MAX_ROW, Math.max(ROW, Math.floor((window.innerHeight - ROOM_BESIDE) / rows)));
-/** Narrower frames have no name; narrower ones no more than that. */
+    : Math.min(MAX_ROW, Math.max(ROW, Math.floor((window.innerHeight - OUTER_HEIGHT) / rows)));
+/** Minimum width of a frame with a name in pixels, and of one with details. */
 const MIN_NAMED = 26;
 const MIN_TOLD = 60;
 
-/** What a frame looks like and says. */
+/** Look and text of a frame. */
 export interface Look {
   colour: Colour;
   name: string;
-  /** Where it is, and its number: both are left out where there is no room. */
+  /** Place and number; both are omitted without room. */
   place: string;
   value: string;
-  /** Stands alone where there is room for no more; the name where it is not given. */
+  /** The only text if nothing else fits; the name by default. */
   narrow?: string;
-  /** The whole of it in words, for screen readers. */
+  /** The full text for screen readers. */
   words: string;
-  /** Only one of two runs has it. */
+  /** Only one of the two runs has the frame. */
   dashed?: boolean;
 }
 
-/** Room beside a frame's words, and the width of a letter of its name. */
-const BESIDE = 13;
+/** Horizontal padding of a frame's text, and the width of a letter of its name. */
+const PADDING = 13;
 const LETTER = 7;
 
 /**
- * What a frame of this width says: its name, cut where it has to be, then its number and before
- * that its place where they fit whole. A number that is cut would be another one.
+ * The text in a frame of this width: its name, truncated if necessary, then its place and number if
+ * they fit completely. A truncated number would be another number.
  */
 export function toldIn(
   width: number,
@@ -51,8 +53,8 @@ export function toldIn(
 ): { name: string; more: string | null } | null {
   if (width < MIN_NAMED) return null;
   if (width < MIN_TOLD && of.narrow !== undefined)
-    return of.narrow.length * LETTER + BESIDE <= width ? { name: of.narrow, more: null } : null;
-  const left = width - BESIDE - of.name.length * LETTER;
+    return of.narrow.length * LETTER + PADDING <= width ? { name: of.narrow, more: null } : null;
+  const left = width - PADDING - of.name.length * LETTER;
   const more = [of.place && `${of.place} · ${of.value}`, of.value];
   const fits = more.find((text) => text !== "" && textWidth(` ${text}`, 11) <= left);
   return { name: of.name, more: fits ?? null };
@@ -66,7 +68,7 @@ export function Graph(p: {
   selected: FlameNode | null;
   onSelect: (n: FlameNode) => void;
   onZoom: (n: FlameNode) => void;
-  /** It has the tab for itself: rows take the room that there is. */
+  /** It is the tab's only graph: rows use the available height. */
   alone?: boolean;
 }) {
   const [ref, width] = useWidth<HTMLDivElement>(900);
@@ -126,7 +128,7 @@ export function Graph(p: {
                 height: `${high - 2}px`,
                 ...paintOf(colour),
                 color: colour.ink,
-                // Room that a narrow frame has not would lie over the next one.
+                // Padding of a narrow frame would overlap the next one.
                 ...(told ? {} : { padding: "0" }),
               }}
               onClick={() => p.onSelect(n)}

@@ -1,4 +1,4 @@
-/** The same part of the run by the two other measures, small: a click shows one of them large. */
+/** The same part of the run by the two other measures, small: a click selects a measure. */
 
 import { useMemo } from "preact/hooks";
 import { useJson } from "../ask";
@@ -12,10 +12,10 @@ import { Answered } from "../ui/states";
 import { lookOf } from "./names";
 import { place, treeOf } from "./tree";
 
-/** Height of a row, and rows shown. */
+/** Height of a row in pixels, and number of rows shown. */
 const ROW = 13;
-const MOST_ROWS = 16;
-/** Narrower frames have no name. */
+const MAX_ROWS = 16;
+/** Minimum width of a frame with a name. */
 const MIN_NAMED = 54;
 
 const TITLES: Record<FlameOf, string> = {
@@ -69,7 +69,7 @@ function Frames({ answer, run: r }: { answer: Answer; run: RunMeta }) {
   if (!root) return <span class="dim">Nothing to show.</span>;
   const { placed, rows } = place(root, root, width);
   const look = lookOf(root, r, dark.value);
-  const shown = Math.min(rows, MOST_ROWS);
+  const shown = Math.min(rows, MAX_ROWS);
   return (
     <span ref={ref} class="small-frames" style={{ height: `${shown * ROW}px` }} aria-hidden="true">
       {placed

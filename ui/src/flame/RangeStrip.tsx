@@ -1,6 +1,6 @@
 /**
- * The run's running workers over time, above the stacks: a drag chooses the range whose stacks are
- * shown. The range is the selection that the timeline has too, so the drawer reports on it.
+ * Running workers over time, above the stacks: a drag selects the range whose stacks are shown. The
+ * range is also the timeline's selection, so the drawer reports on it.
  */
 
 import { useMemo, useRef } from "preact/hooks";
@@ -14,11 +14,11 @@ import { useWidth } from "../ui/size";
 import { dragged, nudged, type Range, type Side } from "./range";
 
 const HEIGHT = 44;
-/** Room of the axis below. */
+/** Height of the axis below. */
 const AXIS = 18;
-/** A press that moves less is a click. */
+/** Distance in pixels below which a press is a click. */
 const MIN_DRAG = 4;
-/** Pixels beside an end of the range that take hold of it. */
+/** Distance in pixels within which an end of the range can be dragged. */
 const GRIP = 6;
 
 export function RangeStrip(p: {
@@ -70,7 +70,7 @@ export function RangeStrip(p: {
     const range = was.moved ? to(place(e)) : null;
     press.current = null;
     draft.value = null;
-    // A click beside the range shows the whole run again; inside of it nothing changes.
+    // A click outside the range shows the whole run again; inside it nothing changes.
     if (range || was.side === "new") p.onChange(range);
   };
   const cancel = () => {

@@ -17,7 +17,7 @@ const names = (code: string[]): Names => ({
   placeOf: () => "",
 });
 
-/** merge 60 of 100, sort 40; then merge 20, sort 40, a new split 40: other numbers and ticks. */
+/** A: merge 60 of 100, sort 40. B: merge 20, sort 40, a new split 40; other indices and ticks. */
 const A = flame(frame(null, 0, null, 0), frame(0, 0, 0, 60), frame(0, 0, 1, 40));
 const B = flame(
   frame(null, 0, null, 0),

@@ -1,7 +1,7 @@
 /**
- * The difference of two flame graphs: the same stacks of both runs as one tree, each frame with its
- * share of either run. Frames are matched by what they are called, as numbers of sites and code
- * differ from run to run.
+ * The difference of two flame graphs: the stacks of both runs as one tree, each frame with its
+ * share of either run. Frames are matched by name, because site and code indices differ between
+ * runs.
  */
 
 import type { FlameNode } from "./tree";
@@ -11,7 +11,7 @@ export interface Both {
   node: FlameNode;
   name: string;
   place: string;
-  /** Parts of all that is shown of a run, 0 to 1; null where it has no such frame. */
+  /** Shares of a run's total, 0 to 1; null if the run has no such frame. */
   a: number | null;
   b: number | null;
 }
@@ -21,10 +21,10 @@ export interface Names {
   placeOf: (n: FlameNode) => string;
 }
 
-/** Ticks that stand for a whole run, so that shares are whole numbers. */
-const WHOLE = 1e9;
+/** Number of ticks of a whole run, so that shares are whole numbers. */
+const RUN_TICKS = 1e9;
 
-/** Null where neither run has a frame. */
+/** Null if neither run has a frame. */
 export function difference(
   [a, namesA]: [FlameNode | null, Names],
   [b, namesB]: [FlameNode | null, Names],
@@ -42,11 +42,11 @@ export function difference(
     const node: FlameNode = {
       id,
       parent,
-      // A number of its own, so that a stack's key is its own too.
+      // A unique index, so that the stack's key is unique.
       site: id,
       code: null,
       own: 0,
-      total: (WHOLE * ((inA ?? 0) + (inB ?? 0))) / 2,
+      total: (RUN_TICKS * ((inA ?? 0) + (inB ?? 0))) / 2,
       strands: (x?.strands ?? 0) + (y?.strands ?? 0),
       stolen: 0,
       children: [],
@@ -68,14 +68,14 @@ export function difference(
   return { root: join(a, b, null), both };
 }
 
-/** The frames on top of two frames, those that are called the same together. */
+/** Pairs of child frames of two frames, matched by name. */
 function pairs(
   x: FlameNode | null,
   namesX: Names,
   y: FlameNode | null,
   namesY: Names,
 ): [FlameNode | null, FlameNode | null][] {
-  // Code and the tasks of a site may be called the same; several frames may, too.
+  // Code and tasks of a site may have the same name, and several frames may, too.
   const key = (n: FlameNode, names: Names, seen: Map<string, number>) => {
     const name = `${n.code === null ? "site" : "code"} ${names.nameOf(n)}`;
     const nth = seen.get(name) ?? 0;
@@ -93,10 +93,10 @@ function pairs(
   return [...out.values()];
 }
 
-/** Points: hundredths of all that is shown. */
+/** Percentage points of the total. */
 export const points = (f: Both): number => 100 * ((f.b ?? 0) - (f.a ?? 0));
 
-/** Frames that changed by fewer points count as the same. */
+/** Frames that changed by less count as the same, in percentage points. */
 export const SAME_POINTS = 0.5;
 
 /** `+18.3`, `−2.7`, `same`. */

@@ -1,4 +1,4 @@
-/** What a frame is called and how it looks. */
+/** Name and look of a frame. */
 
 import { codeColour } from "../codes";
 import { ink, mix, tokens, type Colour } from "../colors";
@@ -7,7 +7,7 @@ import { fileName, percent, ticks } from "../format";
 import type { Look } from "./Graph";
 import type { FlameNode } from "./tree";
 
-/** The code's name; the function that creates the tasks of a site. */
+/** The code's name, or the function that creates the tasks of a site. */
 export function nameOf(n: FlameNode, r: RunMeta): string {
   if (n.code !== null) return r.codes[n.code]?.label ?? "other code";
   const site = r.sites[n.site];
@@ -24,10 +24,10 @@ export function placeOf(n: FlameNode, r: RunMeta): string {
   return !n.parent || !site || site.label === "root" ? "" : `spawned at ${fileName(site.label)}`;
 }
 
-/** How much of the code's colour the frames of its ancestors have. */
+/** Share of the code's colour in the frames of its ancestors. */
 const TINT = 0.4;
 
-/** The code's own colour where it runs; a tint of it in the frames below. */
+/** The code's own colour for its frames; a tint of it for their ancestors. */
 export function colourOf(n: FlameNode, r: RunMeta, dark: boolean): Colour {
   const full = codeColour(r.codes, n.heaviest, dark);
   if (n.code !== null) return full;
@@ -35,7 +35,7 @@ export function colourOf(n: FlameNode, r: RunMeta, dark: boolean): Colour {
   return { fill, ink: ink(fill), texture: full.texture };
 }
 
-/** How the frames of one run look. */
+/** The look of the frames of one run. */
 export const lookOf =
   (root: FlameNode, r: RunMeta, dark: boolean) =>
   (n: FlameNode): Look => {

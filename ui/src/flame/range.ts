@@ -1,18 +1,18 @@
-/** Ranges of a run as pointer and keys change them. Pure. */
+/** Ranges of a run, changed by pointer and keys. Pure. */
 
 export interface Range {
   t0: number;
   t1: number;
 }
 
-/** What of a range is held: an end, all of it, or nothing yet. */
+/** The dragged part of a range: an end, the whole range, or a new range. */
 export type Side = "start" | "end" | "middle" | "new";
 
-/** Steps of an arrow key, with Shift too, as shares of the run. */
+/** Steps of an arrow key, also with Shift, as shares of the run. */
 const STEP = 0.01;
 const LARGE_STEP = 0.1;
 
-/** The range after a drag between two places, which are shares of the run. */
+/** The range after a drag between two places, given as shares of the run. */
 export function dragged(
   old: Range | null,
   side: Side,
@@ -28,7 +28,7 @@ export function dragged(
   return ordered(old.t0 + within, old.t1 + within, elapsed);
 }
 
-/** The range after a key on one of its ends; null where the key moves nothing. */
+/** The range after a key on one of its ends; null if the key does nothing. */
 export function nudged(
   old: Range | null,
   side: "start" | "end",

@@ -1,4 +1,4 @@
-/** Frames of logical stacks as a tree with sums, and where each is drawn. */
+/** Frames of logical stacks as a tree with sums, and their positions. */
 
 import type { Flame } from "../data/contract";
 
@@ -7,7 +7,7 @@ export interface FlameNode {
   parent: FlameNode | null;
   site: number;
   code: number | null;
-  /** Ticks of the frame alone; with those of all frames above it. */
+  /** Ticks of the frame alone, then including all frames below it in the tree. */
   own: number;
   total: number;
   strands: number;
@@ -15,11 +15,11 @@ export interface FlameNode {
   /** Most time first. */
   children: FlameNode[];
   depth: number;
-  /** The code that has most of its time. */
+  /** The code with the largest part of its time. */
   heaviest: number | null;
 }
 
-/** The tree; null where nothing ran. */
+/** The tree; null if nothing ran. */
 export function treeOf(flame: Flame): FlameNode | null {
   const nodes: FlameNode[] = [];
   for (const [id, f] of flame.frames.entries()) {
@@ -41,7 +41,7 @@ export function treeOf(flame: Flame): FlameNode | null {
     nodes.push(node);
   }
   const byCode = nodes.map(() => new Map<number, number>());
-  // Children have higher numbers than their parents.
+  // Children have higher indices than their parents.
   for (let i = nodes.length - 1; i >= 0; i--) {
     const n = nodes[i]!;
     if (n.code !== null) byCode[i]!.set(n.code, (byCode[i]!.get(n.code) ?? 0) + n.own);
@@ -70,12 +70,12 @@ export interface Placed {
   row: number;
 }
 
-/** Narrower frames are not drawn. */
+/** Minimum width of a drawn frame, in pixels. */
 const MIN_WIDTH = 1.2;
 
 /**
- * The frames of `width` pixels when `zoomed` takes all of it; what is below that stands above it,
- * as wide. `hidden` is the number of those too narrow to be seen.
+ * Positions of the frames in `width` pixels if `zoomed` takes all of it; its ancestors are above it
+ * with the full width. `hidden` is the number of frames too narrow to draw.
  */
 export function place(
   root: FlameNode,
@@ -106,7 +106,7 @@ export function place(
 
 const sizeOf = (n: FlameNode): number => 1 + n.children.reduce((sum, c) => sum + sizeOf(c), 0);
 
-/** Rows of the call tree: a node below its parent where that is open. */
+/** Rows of the call tree: the children of a node follow it unless it is closed. */
 export function callTree(root: FlameNode, closed: ReadonlySet<string>): FlameNode[] {
   const out: FlameNode[] = [];
   const walk = (n: FlameNode) => {
@@ -117,7 +117,7 @@ export function callTree(root: FlameNode, closed: ReadonlySet<string>): FlameNod
   return out;
 }
 
-/** A frame's stack as text: the same frame in another answer has the same. */
+/** A frame's stack as text, equal for the same frame in different answers. */
 export function keyOf(n: FlameNode): string {
   const own = `${n.site}${n.code === null ? "" : `:${n.code}`}`;
   return n.parent ? `${keyOf(n.parent)}/${own}` : own;

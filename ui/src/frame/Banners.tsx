@@ -1,4 +1,4 @@
-/** What makes numbers less to be trusted, and whether anybody answers: above every view. */
+/** Warnings above every view: limits to the numbers' accuracy, and an unreachable server. */
 
 import { useSignal } from "@preact/signals";
 import { reachable } from "../data/http";

@@ -1,4 +1,4 @@
-/** The runs, the search, and what is done with the page as a whole. */
+/** The runs, the search, and commands for the whole page. */
 
 import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
@@ -82,7 +82,7 @@ export async function copyLink(): Promise<void> {
         : "Link copied: it works while this server runs, and after a restart with workspan view --key FILE",
     );
   } catch {
-    // No clipboard without a user's permission or on file://: the address line holds it too.
+    // No clipboard without the user's permission or on file://: the address line has the link too.
     say("Copy the address line: it holds all that is looked at");
   }
 }
@@ -156,7 +156,7 @@ function RunChip({
   );
 }
 
-/** The whole run, or what is looked at of it alone. */
+/** Choice between the whole run and a part viewed alone. */
 function PartChip() {
   const all = partsOfRun();
   if (all.length === 0) return null;
@@ -268,7 +268,7 @@ interface Entry {
   act: () => void;
 }
 
-/** A button with a list under it. */
+/** A button with a drop-down list. */
 function Menu(p: {
   label?: string;
   chip: ComponentChildren;

@@ -1,4 +1,4 @@
-/** Before the first picture: how far it is, and how to stop; or why there will be none. */
+/** Before the first picture: progress and a way to stop, or the reason why there is none. */
 
 import { stopped } from "../ask";
 import { reachable } from "../data/http";
@@ -7,7 +7,7 @@ import { meta } from "../store";
 import { backticks, Empty } from "../ui/states";
 import { failure, stages, want } from "./load";
 
-/** What every view but the timeline shows of a run of which only is known what ran when. */
+/** Placeholder of every view except the timeline while only an overview of the run is known. */
 export function Reading({ what }: { what: string }) {
   return (
     <div class="state" role="status">
@@ -18,7 +18,7 @@ export function Reading({ what }: { what: string }) {
   );
 }
 
-/** How far each run is, and the switch. */
+/** Progress of each run, and the switch. */
 export function Stages() {
   const list = Object.values(stages.value).filter((s) => !s.error && !s.ready.rest);
   const many = (meta.value?.runs.length ?? list.length) > 1;

@@ -1,4 +1,4 @@
-/** The search in the header: `/` goes there, arrows choose, Enter selects. */
+/** The search in the header: `/` focuses it, arrows choose, Enter selects. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";

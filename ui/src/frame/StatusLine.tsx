@@ -1,15 +1,12 @@
-/** The last line: what the view says of itself, and its most useful keys. */
+/** The last line: the view's status, and its most useful keys. */
 
 import { commands } from "../commands";
 import { bytes } from "../format";
 import { meta, runMeta, status, tab } from "../store";
 import { Key } from "../ui/parts";
 
-/**
- * Views may put their own here, by command id; two ids are two keys of one hint, with a word for
- * both.
- */
-const SHOWN: Partial<Record<string, (string | [string, string, string])[]>> = {
+/** Key hints by tab, as command ids; two ids are two keys of one hint, with a word for both. */
+const HINTS: Partial<Record<string, (string | [string, string, string])[]>> = {
   timeline: [
     ["timeline.zoom-in", "timeline.zoom-out", "Zoom"],
     ["timeline.pan-left", "timeline.pan-right", "Move"],
@@ -26,13 +23,13 @@ interface Hint {
   title: string;
 }
 
-/** The hints of a tab, of the commands that there are. */
+/** The hints of a tab whose commands exist. */
 function hintsOf(at: string): Hint[] {
   const hint = (id: string, title?: string): Hint[] => {
     const c = commands.value.find((c) => c.id === id);
     return c ? [{ id, keys: c.keys.slice(0, 1), title: title ?? shortTitle(c.title) }] : [];
   };
-  return (SHOWN[at] ?? []).flatMap((wanted) => {
+  return (HINTS[at] ?? []).flatMap((wanted) => {
     if (typeof wanted === "string") return hint(wanted);
     const [first] = hint(wanted[0], wanted[2]);
     const [second] = hint(wanted[1]);
@@ -87,8 +84,8 @@ export function StatusLine() {
   );
 }
 
-/** What a short title must not end in. */
-const HANGING = new Set([
+/** Words that must not end a short title. */
+const DANGLING_WORDS = new Set([
   "a",
   "all",
   "an",
@@ -106,7 +103,7 @@ const HANGING = new Set([
   "with",
 ]);
 
-/** As many whole words as fit, and make sense at an end. */
+/** As many whole words as fit, without a dangling one at the end. */
 function shortTitle(title: string): string {
   const words: string[] = [];
   for (const word of title.split(/[,:(]/)[0]!.trim().split(" ")) {
@@ -114,6 +111,6 @@ function shortTitle(title: string): string {
     words.push(word);
   }
   const whole = words.length === title.split(" ").length;
-  while (!whole && words.length > 1 && HANGING.has(words.at(-1)!)) words.pop();
+  while (!whole && words.length > 1 && DANGLING_WORDS.has(words.at(-1)!)) words.pop();
   return words.join(" ");
 }

@@ -1,4 +1,4 @@
-/** The tabs, and on every tab but Summary and Compare the verdict in short. */
+/** The tabs, and a short verdict on every tab except Summary and Compare. */
 
 import { useJson, valueOf } from "../ask";
 import { codeColour } from "../codes";

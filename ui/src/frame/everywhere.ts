@@ -1,4 +1,4 @@
-/** The commands of the frame: they work on every tab. */
+/** The frame's commands, which work on every tab. */
 
 import { register } from "../commands";
 import { exportKinds, exportView } from "../export/export";
@@ -176,7 +176,7 @@ export function startCommands(): void {
   );
 }
 
-/** What lies on top goes first: a sheet, a finding's callouts, the selection. */
+/** Closes the topmost thing: a sheet, a finding's callouts, the selection. */
 function escape(): void {
   const focused = document.activeElement as HTMLElement | null;
   if (overlay.value) overlay.value = null;

@@ -1,4 +1,4 @@
-/** What a search finds: sites, code, regions and functions by name or place, tasks by number. */
+/** Search: sites, code, regions and functions by name or place, tasks by number. */
 
 import type { RegionSpan, RunMeta } from "../data/contract";
 import { count } from "../format";
@@ -9,11 +9,11 @@ export interface Found {
   title: string;
   where: string;
   go: () => void;
-  /** Whose places can be stepped through. */
+  /** The item whose places can be stepped through. */
   of?: { code: number } | { site: number } | { region: string };
 }
 
-/** Best first, at most `most`. */
+/** Results, best first, at most `most`. */
 export function search(text: string, run: RunMeta, regions: RegionSpan[], most = 40): Found[] {
   const query = text.trim().toLowerCase();
   if (!query) return [];
@@ -21,7 +21,7 @@ export function search(text: string, run: RunMeta, regions: RegionSpan[], most =
   const number = /^(?:task\s*)?#?(\d+)$/.exec(query);
   if (number && Number(number[1]) < run.numbered_tasks) {
     const id = Number(number[1]);
-    // Where subtrees are folded, the others are counted without them.
+    // If subtrees are folded, numbers do not count the tasks inside.
     const where =
       run.numbered_tasks < run.tasks
         ? `of the ${count(run.numbered_tasks)} that are not folded`
@@ -34,7 +34,7 @@ export function search(text: string, run: RunMeta, regions: RegionSpan[], most =
       go: () => go({ kind: "task", run: run.id, id }, "timeline", ["timeline", "dag"]),
     });
   }
-  // A task inside of a folded strand: the strand's number and the task's there.
+  // A task inside a folded strand: the strand's number and the task's number in it.
   const inner = run.has.inside ? /^(?:task\s*)?#?(\d+)\.(\d+)$/.exec(query) : null;
   if (inner)
     found.push({
@@ -110,12 +110,12 @@ export function search(text: string, run: RunMeta, regions: RegionSpan[], most =
   return found.sort((a, b) => a.rank - b.rank).slice(0, most);
 }
 
-/** Selects it where the tab can show it, else on the tab that can. */
+/** Selects it on the current tab if that can show it, otherwise on `to`. */
 function go(what: Selection, to: Tab, stay: Tab[]): void {
   show(stay.includes(tab.value) ? tab.value : to, null, what);
 }
 
-/** 0 whole, 1 starts with, 2 starts a word, 3 has it; null not at all. */
+/** 0 equal, 1 prefix, 2 prefix of a word, 3 contained; null otherwise. */
 function rank(query: string, texts: (string | null | undefined)[]): number | null {
   let best: number | null = null;
   for (const t of texts) {

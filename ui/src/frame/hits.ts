@@ -1,6 +1,6 @@
 /**
- * The places of what was searched for, to step through: strands of code or of a site, regions of
- * one name. They come from the tile of the whole run, which a report carries as well.
+ * The places of a search result, to step through: strands of code or of a site, regions of one
+ * name. They come from the tile of the whole run, which a report carries as well.
  */
 
 import { computed, signal } from "@preact/signals";
@@ -14,7 +14,7 @@ import type { Found } from "./find";
 export interface Hit {
   start: number;
   what: Selection;
-  /** What is looked at for it, where that is more than the selection. */
+  /** The range to show, if it is more than the selection. */
   range: { t0: number; t1: number } | null;
 }
 
@@ -22,15 +22,15 @@ export interface Hits {
   run: string;
   title: string;
   list: Hit[];
-  /** The one that is selected; −1 before the first step. */
+  /** Index of the selected one; −1 before the first step. */
   at: number;
-  /** Only the longest strands of the run are known one by one. */
+  /** Only the longest strands of the run are listed individually. */
   cut: boolean;
 }
 
 export const hits = signal<Hits | null>(null);
 
-/** `3 of 217`, or `217` before the first step; empty where there is nothing to step through. */
+/** `3 of 217`, or `217` before the first step; empty without places. */
 export const told = computed(() => {
   const h = hits.value;
   if (!h || h.run !== run.value || h.list.length === 0) return "";
@@ -38,7 +38,7 @@ export const told = computed(() => {
   return h.at < 0 ? all : `${count(h.at + 1)} of ${all}`;
 });
 
-/** Strands of the tile that run this code or belong to this site, by their start. */
+/** Strands of the tile that run this code or belong to this site, by start. */
 export function strandHits(
   tile: Planes,
   of: { code: number } | { site: number },
@@ -59,7 +59,7 @@ export function strandHits(
   return list.sort((a, b) => a.start - b.start);
 }
 
-/** Regions of this name, by their start. */
+/** Regions of this name, by start. */
 export function regionHits(regions: readonly RegionSpan[], label: string, id: string): Hit[] {
   return regions
     .filter((r) => r.label === label)
@@ -71,7 +71,7 @@ export function regionHits(regions: readonly RegionSpan[], label: string, id: st
     .sort((a, b) => a.start - b.start);
 }
 
-/** Finds the places of what was picked; where there is one alone, or none, there are no steps. */
+/** Finds the places of a search result. With fewer than two places there are no steps. */
 export async function gather(f: Found, r: RunMeta, regions: readonly RegionSpan[]): Promise<void> {
   hits.value = null;
   const of = f.of;
@@ -84,11 +84,11 @@ export async function gather(f: Found, r: RunMeta, regions: readonly RegionSpan[
     const tile = await source.planes(requests.strands(r.id, r.top_level, 0));
     make(strandHits(tile, of, r.id), tile.facts["truncated"] === true);
   } catch {
-    // Without the tile what was found is selected as before, without steps.
+    // Without the tile, the result is selected without steps.
   }
 }
 
-/** Selects the next hit, or the one before; after the last comes the first. */
+/** Selects the next hit or the previous one; the first follows the last. */
 export function step(by: 1 | -1): void {
   const h = hits.peek();
   if (!h || h.run !== run.peek()) {

@@ -1,4 +1,4 @@
-/** Asks for `meta` until it is there, and follows how far the runs are loaded. */
+/** Requests `meta` until it is there, and follows the loading of the runs. */
 
 import { batch, effect, signal } from "@preact/signals";
 import { era, stopped } from "../ask";
@@ -10,10 +10,10 @@ import { meta, other, parts, run, selection, source, wholeOf } from "../store";
 import { showPart } from "./parts";
 
 export const failure = signal<Unavailable | null>(null);
-/** By run; empty with a report. */
+/** By run; empty in a report. */
 export const stages = signal<Record<string, Status>>({});
 
-/** A link need not name the second run: the first other one then. */
+/** Chooses the first other run if a link does not name the second run. */
 function chooseOther(): void {
   const ids = meta.value?.runs.map((r) => r.id) ?? [];
   if (other.value === null || !ids.includes(other.value))
@@ -25,7 +25,7 @@ export function load(): void {
   effect(() => {
     if (meta.value) chooseOther();
   });
-  // A link may name a part of a run that nobody has looked at yet.
+  // A link may name a part of a run that has not been opened yet.
   effect(() => {
     const id = run.value;
     if (meta.value && id !== wholeOf(id) && !parts.value.some((part) => part.id === id))
@@ -81,8 +81,8 @@ function accept(value: Meta): void {
 let renewing = false;
 
 /**
- * More of a run is known than an overview: everything is asked anew, and what is shown stays until
- * it is answered.
+ * More of a run is known than its overview: everything is requested again, and the old content
+ * stays until the answers arrive.
  */
 async function renew(http: HttpSource): Promise<void> {
   if (renewing) return;
@@ -91,18 +91,18 @@ async function renew(http: HttpSource): Promise<void> {
     http.forget();
     const value = await source.json<Meta>(requests.meta());
     batch(() => {
-      // Sites and code have other numbers now.
+      // Sites and code have other indices now.
       const kind = selection.value?.kind;
       if (kind === "site" || kind === "code") selection.value = null;
       accept(value);
       era.value++;
     });
   } catch {
-    // Asked again below.
+    // Requested again below.
   } finally {
     renewing = false;
-    // What came meanwhile was passed over, and may have been the last that is told; and what was
-    // answered may have been made just before.
+    // Events during this time were ignored, and may have been the last; and the answers may have
+    // been made before them.
     if (outdated())
       setTimeout(() => {
         if (outdated()) void renew(http);
@@ -117,13 +117,13 @@ function outdated(): boolean {
   );
 }
 
-/** Stops loading on the server, or goes on with it. */
+/** Stops or resumes loading on the server. */
 export function want(wanted: boolean): void {
   stopped.value = !wanted;
   if (source instanceof HttpSource) source.tell(wanted ? "go" : "stop");
 }
 
-/** Server-sent events end by themselves once everything is there. */
+/** Server-sent events end once everything is loaded. */
 function follow(http: HttpSource): void {
   let events: EventSource;
   try {
@@ -152,7 +152,7 @@ function follow(http: HttpSource): void {
   };
   events.addEventListener("message", seen);
   events.addEventListener("status", seen as EventListener);
-  // The browser tries again by itself, which is right while loading and useless after.
+  // The browser reconnects by itself, which is right during loading and useless afterwards.
   events.addEventListener("error", () => {
     if (outdated()) void renew(http);
     else if (meta.value && Object.values(stages.value).every((s) => s.ready.rest || s.error))

@@ -1,4 +1,4 @@
-/** Which sheet lies over the page, and words that come and go. */
+/** The open sheet over the page, and the toast. */
 
 import { signal } from "@preact/signals";
 import { announcement } from "../store";
@@ -6,7 +6,7 @@ import { announcement } from "../store";
 export type Overlay = "palette" | "help" | null;
 export const overlay = signal<Overlay>(null);
 
-/** The words at the foot of the page, for a moment. */
+/** Text at the bottom of the page, for a moment. */
 export const toast = signal("");
 let end: ReturnType<typeof setTimeout> | undefined;
 

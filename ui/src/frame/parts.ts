@@ -1,4 +1,4 @@
-/** Looking at a part of a run alone: a region, a part, or the tasks of a spawn site. */
+/** Viewing a part of a run alone: a region, a part, or the tasks of a spawn site. */
 
 import { batch } from "@preact/signals";
 import type { PartMeta, RunMeta } from "../data/contract";
@@ -9,7 +9,7 @@ import { say } from "./overlay";
 
 const making = new Set<string>();
 
-/** Shows a part; the whole run where it can't be made. */
+/** Shows a part, or the whole run if the part cannot be made. */
 export async function showPart(id: string): Promise<void> {
   const known = parts.peek().find((part) => part.id === id);
   if (!known && making.has(id)) return;
@@ -19,7 +19,7 @@ export async function showPart(id: string): Promise<void> {
     const made = known ?? (await source.json<RunMeta>(requests.only(id)));
     batch(() => {
       if (!known) parts.value = [...parts.peek(), made];
-      // Strands, tasks, sites and code have other numbers there.
+      // Strands, tasks, sites and code have other indices there.
       if (run.peek() !== id) selection.value = null;
       run.value = id;
     });
@@ -42,7 +42,7 @@ export function showWhole(): void {
   say("The whole run");
 }
 
-/** What there is to choose from. */
+/** The parts to choose from. */
 export const partsOfRun = (): readonly PartMeta[] =>
   meta.value?.runs.find((r) => r.id === wholeOf(run.value))?.parts ?? [];
 

@@ -1,4 +1,4 @@
-/** Every key, by what it is about. */
+/** All keys by group. */
 
 import { commands } from "../commands";
 import { overlay } from "../frame/overlay";

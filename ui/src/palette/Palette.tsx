@@ -1,4 +1,4 @@
-/** Every command by its name. */
+/** All commands by name. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -8,7 +8,10 @@ import { tab } from "../store";
 import { Key } from "../ui/parts";
 import { useTrap } from "./trap";
 
-/** Letters in order, those at the start of words first; null when they aren't all there. */
+/**
+ * Rank of a match: letters in order, with preference for the starts of words; null if some are
+ * missing.
+ */
 export function score(query: string, title: string): number | null {
   const q = query.toLowerCase().replace(/\s+/g, ""),
     t = title.toLowerCase();

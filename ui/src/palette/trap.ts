@@ -1,4 +1,4 @@
-/** Keeps the keyboard inside a sheet while it lies over the page, and gives it back afterwards. */
+/** Keeps the keyboard focus inside a sheet while it is open, and restores it afterwards. */
 
 import { useEffect, useRef } from "preact/hooks";
 

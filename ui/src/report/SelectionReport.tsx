@@ -1,6 +1,6 @@
 /**
- * A small report of a part of the timeline: a range, a row, or several rows. Where its worker time
- * went and how many ran on average, which code, who stole, and which findings lie in it.
+ * A small report of a part of the timeline (a range, a row, or several rows): where its worker time
+ * went, the mean number of running workers, code, steals, and findings in it.
  */
 
 import type { ComponentChildren } from "preact";
@@ -22,7 +22,7 @@ import {
 } from "./sums";
 import "./report.css";
 
-/** Tiles that a part lies in at most (`tilesOf`). */
+/** Maximum number of tiles that a part lies in (`tilesOf`). */
 const MAX_TILES = 3;
 
 type Kind = "profile" | "rows" | "strands" | "arcs" | "critical";
@@ -40,7 +40,7 @@ export function useTiles(
       : kind === "critical"
         ? requests.path(run.id, "critical", level, index)
         : requests[kind](run.id, level, index);
-  // A component asks the same number of times whenever it is drawn.
+  // A component must call the same number of hooks each time it renders.
   const asked = Array.from({ length: MAX_TILES }, (_, i) => usePlanes(url(at[i])));
   const there = at.slice(0, MAX_TILES).map((index, i) => {
     const planes = valueOf(asked[i]!);
@@ -81,7 +81,7 @@ function Where(p: { part: Part; level: number; tiles: TileAnswer[]; run: RunMeta
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const length = part.t1 - part.t0;
   const rows = part.rows?.length ?? r.workers;
-  // Of a part of a run, what its workers did beside it is not in it.
+  // In a part of a run, the workers' other activities are unknown.
   const parts = breakdownOf(part, p.level, p.tiles).filter((x) => !r.only || !isLost(x.kind));
   const busy = parts.find((x) => x.kind === "work")?.ticks ?? 0;
   return (
@@ -144,7 +144,7 @@ function Steals(p: { part: Part; tiles: TileAnswer[]; level: number; run: RunMet
   return <StealTable note={`of ${count(r.steals)} in the run`} of={rows} />;
 }
 
-/** The critical path and the findings that lie in the part. */
+/** The critical path and the findings in the part. */
 function Inside(p: { part: Part; run: RunMeta; path: number | undefined }) {
   const { part, run: r } = p;
   return (

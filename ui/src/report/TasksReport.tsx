@@ -1,7 +1,7 @@
 /**
- * A small report of tasks: those of a site, or a task with all that it created. Their work beside
- * all else that happened from their first start to their last end, their code, who stole them, and
- * which findings lie in them.
+ * A small report of tasks: those of a site, or a task with all of its descendants. It shows their
+ * work beside everything else between their first start and last end, their code, steals, and
+ * findings about them.
  */
 
 import type { ComponentChildren } from "preact";
@@ -18,7 +18,7 @@ import { breakdownOf, tilesOf, type Part } from "./sums";
 import { withOwn } from "./own";
 import "./report.css";
 
-/** The three columns of the drawer; `actions` stand below the last one. */
+/** The three columns of the drawer; `actions` are below the last one. */
 export function useTasksReport(
   of: { site: number } | { task: number } | null,
   run: RunMeta,

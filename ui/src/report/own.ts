@@ -1,11 +1,11 @@
-/** The work of what is selected, beside that of everything else at the time. */
+/** Divides work into that of the selection and that of everything else at the time. */
 
 import type { PartKind } from "../ui/breakdown";
 import type { Share } from "./parts";
 
 /**
- * `parts` with their work split: what is selected did `own` ticks of it. Bins are as wide as a
- * pixel of a tile, so `own` can be a little more than they add up to.
+ * `parts` with the work split: `own` ticks of it belong to the selection. Bins are as wide as a
+ * pixel of a tile, so `own` can be slightly more than their sum.
  */
 export function withOwn(parts: { kind: PartKind; ticks: number }[], own: number): Share[] {
   return parts.flatMap((part): Share[] => {

@@ -1,4 +1,4 @@
-/** What small reports are made of: where time went, which code ran, which findings lie there. */
+/** Parts of small reports: where time went, which code ran, and findings. */
 
 import type { ComponentChildren } from "preact";
 import { useJson, valueOf } from "../ask";
@@ -15,7 +15,7 @@ import { dark } from "../theme/theme";
 import { Sentence, Swatch, paintOf } from "../ui/parts";
 import type { PartKind } from "../ui/breakdown";
 
-/** Codes in the table; the rest is one row. */
+/** Number of codes in the table; the rest is one row. */
 const MAX_CODES = 8;
 
 const NAMES: Record<PartKind, [string, string]> = {
@@ -31,7 +31,7 @@ const NAMES: Record<PartKind, [string, string]> = {
 
 const fill = (kind: PartKind) => (kind === "recording" ? "var(--fg3)" : fillOf(kind, dark.value));
 
-/** A row of the breakdown; `own` is work of what is selected beside that of others. */
+/** A row of the breakdown; `own` is the selection's work, separate from that of others. */
 export interface Share {
   kind: PartKind;
   ticks: number;
@@ -52,7 +52,7 @@ export function Figures(p: { of: [value: ComponentChildren, words: ComponentChil
   );
 }
 
-/** Where the worker time went: a bar, and its parts as a table that adds up. */
+/** Division of the worker time: a bar, and a table whose rows add up. */
 export function Breakdown(p: { of: Share[]; sum: string; run: RunMeta; faint?: string }) {
   const t = (n: number) => ticks(n, p.run.ticks_per_second);
   const sum = p.of.reduce((n, x) => n + x.ticks, 0);
@@ -112,7 +112,7 @@ export function CodeTable(p: {
   note: string;
   codes: { code: number; ticks: number }[];
   run: RunMeta;
-  /** What the times are, as a term of the glossary. */
+  /** Meaning of the times, as a term of the glossary. */
   sum: ComponentChildren;
 }) {
   const { run: r } = p;
@@ -180,7 +180,7 @@ export function CodeTable(p: {
   );
 }
 
-/** Rows of words and numbers about steals. */
+/** Rows of text and numbers about steals. */
 export function StealTable(p: { note: string; of: [words: ComponentChildren, n: number][] }) {
   return (
     <div class="small-report">
@@ -201,7 +201,7 @@ export function StealTable(p: { note: string; of: [words: ComponentChildren, n: 
   );
 }
 
-/** The findings that `lies` picks, each with what it costs and where it is. */
+/** The findings for which `lies` is true, each with its cost and place. */
 export function FindingsInside(p: {
   run: RunMeta;
   lies: (f: FindingWords, at: number) => boolean;

@@ -103,7 +103,7 @@ test("steals of a row are told apart by direction, and too many are not guessed"
     ],
   });
   expect(stealsOf(range(0, 9), [crowded], 0, 2000)).toBeNull();
-  // Over the whole tile the numbers between each two workers are known.
+  // For the whole tile, the numbers of steals between pairs of workers are known.
   const pair = { thief: 1, victim: 0, count: 40 };
   expect(stealsOf(range(0, 1024), [crowded], 0, 2000)).toEqual({
     by: 47,

@@ -1,13 +1,13 @@
 /**
- * Sums over a part of a run, from the tiles that the timeline draws: where the worker time went,
- * which code ran, and who stole from whom. What a tile does not tell exactly is marked so.
+ * Sums over a part of a run, from the timeline's tiles: where the worker time went, which code ran,
+ * and who stole from whom. Inexact sums are marked.
  */
 
 import { TILE_BINS } from "../data/contract";
 import type { Planes } from "../data/planes";
 import type { PartKind } from "../ui/breakdown";
 
-/** A tile's answer, and where it lies. */
+/** A tile's answer and position. */
 export interface TileAnswer {
   index: number;
   planes: Planes;
@@ -22,10 +22,10 @@ export interface Part {
 
 const holds = (part: Part, row: number): boolean => part.rows === null || part.rows.includes(row);
 
-/** Bins of a part at least: a bin that its ends cut is counted by the share that lies inside. */
+/** Minimum number of bins in a part. A bin cut by the part's ends counts by the share inside. */
 export const MIN_BINS = 700;
 
-/** The level whose tiles show the part in `MIN_BINS` bins or more, and its tiles there. */
+/** The level whose tiles show the part in at least `MIN_BINS` bins, and its tiles there. */
 export function tilesOf(part: Part, finest: number, top: number): { level: number; at: number[] } {
   const length = Math.max(1, part.t1 - part.t0);
   const fitting = Math.floor(Math.log2(length / MIN_BINS));
@@ -36,7 +36,9 @@ export function tilesOf(part: Part, finest: number, top: number): { level: numbe
   return { level, at: Array.from({ length: last - first + 1 }, (_, i) => first + i) };
 }
 
-/** Calls `each` with every bin of a tile that the part touches, and the ticks of it inside. */
+/**
+ * Calls `each` with every bin of a tile that overlaps the part, and the number of its ticks inside.
+ */
 function eachBin(
   part: Part,
   level: number,
@@ -64,7 +66,9 @@ const OF_ALL_ROWS: [PartKind, string][] = [
 ];
 const OF_SOME_ROWS: [PartKind, string][] = [["work", "work"], ...OF_ALL_ROWS.slice(1)];
 
-/** Ticks of worker time by kind: of all rows from `profile` tiles, of some from `rows` tiles. */
+/**
+ * Ticks of worker time by kind: of all rows from `profile` tiles, of some rows from `rows` tiles.
+ */
 export function breakdownOf(
   part: Part,
   level: number,
@@ -87,13 +91,13 @@ export function breakdownOf(
   return list.map(([kind]) => ({ kind, ticks: sums.get(kind) ?? 0 })).filter((p) => p.ticks > 0);
 }
 
-/** Time of strands by code, most first; not exact where a tile has its longest strands alone. */
+/** Time of strands by code, most first; inexact if a tile has only its longest strands. */
 export function codesOf(
   part: Part,
   tiles: TileAnswer[],
 ): { exact: boolean; strands: number; codes: { code: number; ticks: number }[] } {
   const by = new Map<number, number>();
-  // A strand over the border of two tiles is in both.
+  // A strand across the border of two tiles is in both.
   const seen = new Set<number>();
   let exact = true;
   for (const { planes: tile } of tiles) {
@@ -113,18 +117,18 @@ export function codesOf(
 }
 
 export interface Steals {
-  /** Of some rows: by them, and from them. Of all rows: all, and none. */
+  /** For some rows: steals by them, and from them. For all rows: all steals, and 0. */
   by: number;
   from: number;
-  /** Those of `by` whose thief waited in a join; null where that is not told. */
+  /** Steals in `by` whose thief waited in a join; null if unknown. */
   leaps: number | null;
   /** The pair with most steals. */
   most: { thief: number; victim: number; count: number } | null;
 }
 
 /**
- * Steals of the part; `null` where a tile has too many to tell when each was and the part has not
- * all of its time. `end` is the run's.
+ * Steals in the part; `null` if a tile has too many to include their times and the part does not
+ * cover the whole tile. `end` is the run's.
  */
 export function stealsOf(
   part: Part,
@@ -149,7 +153,7 @@ export function stealsOf(
     if (tile.facts["truncated"]) {
       const size = TILE_BINS * 2 ** level;
       if (part.t0 > index * size || part.t1 < Math.min(end, (index + 1) * size)) return null;
-      // Such a tile has only the number of steals between each two workers.
+      // Such a tile only has the number of steals for each pair of workers.
       sums.leaps = null;
       for (const [thief, victim, n] of (tile.facts["pairs"] ?? []) as number[][])
         add(thief!, victim!, n!);
@@ -167,7 +171,7 @@ export function stealsOf(
   return sums;
 }
 
-/** Ticks of the critical path that lie in the part, from its `path` tiles. */
+/** Ticks of the critical path in the part, from its `path` tiles. */
 export function pathOf(part: Part, tiles: TileAnswer[]): number {
   let ticks = 0;
   for (const { planes: tile } of tiles) {

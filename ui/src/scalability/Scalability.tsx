@@ -1,6 +1,6 @@
 /**
- * How far the program can go: bounds of the speedup over workers, with steals taken into account,
- * and what was measured.
+ * Scalability of the program: bounds of the speedup over the number of workers, including the cost
+ * of steals, and measured speedups.
  */
 
 import { useSignal } from "@preact/signals";
@@ -30,7 +30,7 @@ export function Scalability() {
   );
 }
 
-/** Bounds and points of the runs of one program alone. */
+/** Bounds and points of the runs of one program. */
 export function ofProgram(b: Bounds, name: string, nameOf: (id: string) => string): Bounds {
   const same = (x: { run: string }) => nameOf(x.run) === name;
   return { runs: b.runs.filter(same), measured: b.measured.filter(same) };
@@ -281,8 +281,8 @@ function Loaded({ bounds: all }: { bounds: Bounds }) {
 }
 
 /**
- * The run that the headline tells of, with what it reached: one worker reaches 1 whatever the
- * program, so another run says more.
+ * The run for the headline, with the speedup that it reached. A run on one worker has speedup 1 for
+ * every program, so another run is preferred.
  */
 function told(
   b: Bounds,

@@ -1,6 +1,6 @@
 /**
- * Strands of one code by size: while the small ones ran, all workers had something to do; while the
- * largest ran, most had not.
+ * Strands of one code by size: while small ones ran, all workers were busy; while the largest ran,
+ * most were not.
  */
 
 import { codeColour } from "../codes";
@@ -14,8 +14,8 @@ import { Spark } from "../ui/Spark";
 type Block = SiteExtra["blocks"][number];
 type Size = Block["sizes"][number];
 
-/** Squares of the busy column: one a worker, or one for several. */
-const MOST_SQUARES = 8;
+/** Maximum number of squares in the busy column: one for each worker, or for several. */
+const MAX_SQUARES = 8;
 
 export function BySize({
   block,
@@ -31,7 +31,7 @@ export function BySize({
   const tps = r.ticks_per_second;
   const colour = codeColour(r.codes, block.code, dark.value);
   const mostFree = Math.max(1, ...block.sizes.map((s) => s.free));
-  // The table has the sizes with most time.
+  // The table shows the sizes with most time.
   const rest = {
     strands: block.count - block.sizes.reduce((n, s) => n + s.strands, 0),
     total: block.work - block.sizes.reduce((n, s) => n + s.total, 0),
@@ -119,7 +119,7 @@ export function BySize({
 }
 
 function Squares({ of, workers }: { of: Size; workers: number }) {
-  const n = Math.min(MOST_SQUARES, workers);
+  const n = Math.min(MAX_SQUARES, workers);
   const filled = (of.busy / Math.max(1, workers)) * n;
   return (
     <span class="squares" aria-hidden="true">

@@ -1,6 +1,6 @@
 /**
- * What the selected row is made of: lengths of its strands or tasks, and its longest instances to
- * step through.
+ * Details of the selected row: lengths of its strands or tasks, and its longest instances to step
+ * through.
  */
 
 import type { Report, RunMeta, SiteExtra } from "../data/contract";
@@ -30,7 +30,7 @@ export function SiteDetail({
   const histogram = (statistics?.task_lengths?.histogram ?? []) as number[];
   if (!extra) return null;
   const block = row.kind === "block" ? extra.blocks.find((b) => b.code === row.code) : undefined;
-  // Of a site, the code that ran longest there.
+  // For a site, the code that ran longest there.
   const of = block ?? extra.blocks[0];
   const code = of ? r.codes[of.code] : undefined;
   const l = extra.lengths;
@@ -103,7 +103,7 @@ export function SiteDetail({
   );
 }
 
-/** Powers of two from the shortest to the longest. */
+/** A histogram of lengths by powers of two, from the shortest to the longest. */
 function Histogram({ bins, perSecond, what }: { bins: number[]; perSecond: number; what: string }) {
   const t = colours.value;
   const from = bins.findIndex((n) => n > 0),

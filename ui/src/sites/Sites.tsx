@@ -24,7 +24,7 @@ import "./sites.css";
 
 const KNOWN = ["work", "critical", "count", "span", "parallelism", "delay", "stretch"] as const;
 
-/** The code with most of the critical path. It is shown until a row is selected. */
+/** The code with most of the critical path, shown until a row is selected. */
 const heaviest = (rows: Row[]): Row =>
   rows.reduce((a, b) =>
     b.kind === "block" && b.critical > (a.kind === "block" ? a.critical : -1) ? b : a,
@@ -40,7 +40,7 @@ export function Sites() {
       {(r) => {
         if (!r.sites?.length)
           return <Empty title="There are no spawn sites">The trace holds no tasks.</Empty>;
-        // Without the extras the table is there, only its sparklines and delays are not.
+        // Without the extras, the table only lacks its sparklines and delays.
         return <Loaded report={r} extras={valueOf(extras) ?? []} run={meta} />;
       }}
     </Answered>
@@ -265,7 +265,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
         : groups
             .map((g) => ({ site: g.site, blocks: g.blocks.filter((b) => fits(facts(b))) }))
             .filter((g) => g.blocks.length > 0 || fits(facts(g.site)));
-    // Groups stay whole: sites by the column, and the blocks of each by the same.
+    // Groups stay together: sites are sorted by the column, and the blocks of each site as well.
     const bySite = new Map(kept.map((g) => [g.site.id, g]));
     const sites = sorted(
       kept.map((g) => g.site),

@@ -1,4 +1,4 @@
-/** The source of what is selected, with its heat a line. */
+/** The source of the selection, with heat for each line. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -13,14 +13,14 @@ import { Answered, backticks, Empty } from "../ui/states";
 import type { Row } from "./rows";
 
 /**
- * False for what is no part of the program: headers of the system, sources of the standard library
- * and of packages, which are rarely at hand.
+ * False for files outside the program: system headers, and sources of the standard library and of
+ * packages, which are rarely available.
  */
 export function isOwn(file: string): boolean {
   return !/^(\/usr\/|\/rustc\/|library\/|<)|[/\\]\.cargo[/\\](registry|git)[/\\]/.test(file);
 }
 
-/** The files that anything of the run is in: the program's own before others, most time first. */
+/** The files with code of the run: the program's own first, each group by decreasing time. */
 export function files(r: RunMeta): string[] {
   const seen = new Set<string>();
   for (const c of [...r.codes, ...r.sites]) if (c.file) seen.add(c.file);
@@ -28,7 +28,7 @@ export function files(r: RunMeta): string[] {
   return [...all.filter(isOwn), ...all.filter((f) => !isOwn(f))];
 }
 
-/** Where what is selected stands: its file and line. */
+/** File and line of the selection. */
 export function placeOf(r: RunMeta, row: Row | null): { file: string; line: number | null } | null {
   const s = selection.value;
   if (s && s.run === r.id) {
@@ -54,7 +54,7 @@ export function SourcePane({
   const hand = useSignal<string | null>(null);
   const at = placeOf(r, row);
   const key = at ? `${at.file}:${at.line}` : "";
-  // Whatever is selected next has its own file.
+  // The next selection has its own file.
   useEffect(() => {
     hand.value = null;
   }, [key]);
@@ -128,7 +128,7 @@ export function SourcePane({
   );
 }
 
-/** The end of a long path says more than its start. */
+/** The path without its start, as its end says more. */
 function shortened(file: string): string {
   return file.length > 38 ? "…" + file.slice(-37) : file;
 }

@@ -34,7 +34,7 @@ test.each([
   ["critical>=0.4% count<1k", ["msort", "fill"]],
   ["count=7,396", ["qsort"]],
   ["sort.rs, work>4s", ["msort"]],
-  // What is not known fits no limit.
+  // Unknown values match no limit.
   ["stretch<100%", ["qsort", "fill"]],
 ])("%j", (text, names) => {
   const got = of(text);

@@ -1,6 +1,6 @@
 /**
- * The filter of the table: words that must occur, and limits like `work>1ms`, `critical >= 5%`,
- * `count<10`. All must hold.
+ * The table's filter: words that must occur, and limits such as `work>1ms`, `critical >= 5%`,
+ * `count<10`. All of them must hold.
  */
 
 export interface Facts {
@@ -29,7 +29,7 @@ const UNITS: Record<string, number> = {
 const LIMIT =
   /([A-Za-z_]+)\s*(>=|<=|!=|>|<|=)\s*([-\d.][\d.,_]*(?:e-?\d+)?)\s*(ns|us|µs|μs|ms|s|%|x|×|k|m|g)?(?=\s|,|$)/gi;
 
-/** `known` are the names that limits may use. */
+/** Parses a filter; `known` are the names allowed in limits. */
 export function parse(text: string, known: readonly string[]): Filter {
   const tests: ((f: Facts) => boolean)[] = [];
   let error: string | null = null;
@@ -69,7 +69,7 @@ export function parse(text: string, known: readonly string[]): Filter {
   };
 }
 
-/** What people type has fewer digits than what was measured: equal is equal to nine digits. */
+/** Compares to nine digits, because typed numbers have fewer digits than measured ones. */
 function compare(a: number, sign: string, b: number): boolean {
   const same = Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
   switch (sign) {

@@ -1,4 +1,4 @@
-/** The table's rows: each spawn site, under it its code blocks. */
+/** The table's rows: spawn sites, each followed by its code blocks. */
 
 import { fileName } from "../format";
 import type { Report, RunMeta, SiteExtra } from "../data/contract";
@@ -12,9 +12,9 @@ export interface Row {
   place: string;
   file: string | null;
   line: number | null;
-  /** Lines of a block, where they are in one file. */
+  /** Lines of a block, if they are in one file. */
   lines: { from: number; to: number } | null;
-  /** Ticks; null where it says nothing of such a row. */
+  /** Ticks; the columns that are null are unknown for the row. */
   work: number;
   span: number | null;
   parallelism: number | null;
@@ -23,18 +23,18 @@ export interface Row {
   share: number;
   count: number;
   delay: number | null;
-  /** Time that joins were ready to go on while their thread was inside an unrelated task. */
+  /** Time in which joins were ready to continue while their thread ran an unrelated task. */
   buried: number | null;
-  /** Strands that a thread stole; null where nothing says so. */
+  /** Number of stolen strands; null if unknown. */
   steals: number | null;
   stretch: number | null;
   spark: number[];
-  /** Blocks that are not shown. */
+  /** Number of blocks that are not shown. */
   hidden: number;
 }
 
-/** Blocks shown below a site at once. */
-export const MOST_BLOCKS = 6;
+/** Number of blocks shown below a site at first. */
+export const MAX_BLOCKS = 6;
 
 interface End {
   kind: string;
@@ -82,7 +82,7 @@ const NOTHING = {
   hidden: 0,
 };
 
-/** Codes come with the extras; without them the report's own blocks stand below a site. */
+/** Codes come with the extras; without them, the report's own blocks are listed below a site. */
 export function rows(
   report: Report,
   extras: SiteExtra[],
@@ -115,8 +115,7 @@ export function rows(
       spark: extra?.spark ?? [],
       hidden: 0,
     };
-    // Ends of the report's finer blocks, by the function they start in: which lines a code stands
-    // for.
+    // Ends of the report's finer blocks, by the function in which they start: the lines of a code.
     const finer = (s.blocks ?? []) as any[];
     const blocks = extra
       ? extra.blocks
@@ -181,14 +180,15 @@ export function rows(
   });
 }
 
-/** Steals of a site's strands, from the report's statistics. */
+/** Number of steals of a site's strands, from the report's statistics. */
 function stealsOf(report: Report, site: string): number | null {
   const all = (report.statistics?.sites ?? []) as { site: string; ready?: { steals: number } }[];
   return all.find((s) => s.site === site)?.ready?.steals ?? null;
 }
 
 /**
- * What is shown of them: groups in order, blocks under their site, closed and over-long ones cut.
+ * The shown rows: groups in order, blocks below their site, without closed blocks and those beyond
+ * the limit.
  */
 export function flatten(
   groups: { site: Row; blocks: Row[] }[],
@@ -199,14 +199,14 @@ export function flatten(
   for (const { site, blocks } of groups) {
     out.push(site);
     if (closed.has(site.id)) continue;
-    const all = whole.has(site.id) || blocks.length <= MOST_BLOCKS + 1;
-    out.push(...(all ? blocks : blocks.slice(0, MOST_BLOCKS)));
+    const all = whole.has(site.id) || blocks.length <= MAX_BLOCKS + 1;
+    out.push(...(all ? blocks : blocks.slice(0, MAX_BLOCKS)));
     if (!all)
       out.push({
         ...site,
         id: `${site.id}more`,
         kind: "more",
-        hidden: blocks.length - MOST_BLOCKS,
+        hidden: blocks.length - MAX_BLOCKS,
       });
   }
   return out;

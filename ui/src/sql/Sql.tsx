@@ -1,4 +1,4 @@
-/** Questions to the run in SQL: ready ones, or the reader's own. Rows lead into the timeline. */
+/** SQL queries over the run: prepared ones, or the user's own. Rows link into the timeline. */
 
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
@@ -13,14 +13,14 @@ import { Answered, Empty } from "../ui/states";
 import { linkOf } from "./links";
 import "./sql.css";
 
-/** What is written and what was asked stay so while other tabs are looked at. */
+/** The text and the last query are kept while other tabs are shown. */
 const text = signal("");
 const asked = signal<string | null>(null);
 
 export function Sql() {
   const r = runMeta();
   if (!r) return null;
-  // A file has the page alone, no database.
+  // A report file has no database.
   if (meta.value?.mode === "report")
     return (
       <Empty title="SQL needs the trace" command="workspan view run.wspan">
@@ -116,7 +116,7 @@ function Asking({ run: r }: { run: RunMeta }) {
   );
 }
 
-/** Longer texts may be cut, and are told whole when pointed at. */
+/** Length from which on texts may be truncated; the tooltip has the full text. */
 const MAX_SHOWN = 40;
 
 type Row = { id: number; cells: SqlAnswer["rows"][number] };

@@ -6,7 +6,8 @@ const RUN = { id: "a", elapsed: 2_000_000, ticks_per_second: 2e9, tasks: 10, str
 test("a row with a strand leads to it, at its time in ticks", () => {
   const link = linkOf(["strand", "task", "start", "time"], [7, 3, 100_000, 50_000], RUN)!;
   expect(link.selection).toEqual({ kind: "strand", run: "a", id: 7, task: 3 });
-  // 100 to 150 us of a clock with two ticks a nanosecond, and half of that around.
+  // 100 to 150 us of a clock with two ticks per nanosecond, with half of that as margin on each
+  // side.
   expect(link.at).toEqual({ t0: 150_000, t1: 350_000 });
 });
 

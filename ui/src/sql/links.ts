@@ -1,4 +1,4 @@
-/** Which column of an answer leads into the timeline, and to what. */
+/** Links from the rows of an answer into the timeline. */
 
 import type { SqlAnswer } from "../data/contract";
 import type { RunMeta } from "../data/contract";
@@ -6,11 +6,11 @@ import type { Selection } from "../store";
 
 export interface Link {
   selection: Selection;
-  /** Ticks from the run's begin; null where the row says no time. */
+  /** Ticks from the run's start; null if the row has no time. */
   at: { t0: number; t1: number } | null;
 }
 
-/** What a row of an answer is of: a strand, a task, or a time of the run. */
+/** The subject of a row: a strand, a task, or a time of the run. */
 export function linkOf(
   columns: readonly string[],
   row: SqlAnswer["rows"][number],
@@ -20,7 +20,7 @@ export function linkOf(
     const v = row[columns.indexOf(name)];
     return typeof v === "number" && Number.isFinite(v) ? v : null;
   };
-  // The tables count in nanoseconds.
+  // Times in the tables are nanoseconds.
   const ticks = (ns: number) => (ns * r.ticks_per_second) / 1e9;
   const start = number("start");
   const length = number("time") ?? number("elapsed") ?? 0;
@@ -40,7 +40,7 @@ export function linkOf(
 
 const exact = ({ t0, t1 }: { t0: number; t1: number }) => ({ t0, t1 });
 
-/** The time with some of what was before and after. */
+/** The time with some margin before and after. */
 function around(t0: number, t1: number, elapsed: number): { t0: number; t1: number } {
   const pad = Math.max((t1 - t0) / 2, elapsed / 2000);
   return { t0: Math.max(0, t0 - pad), t1: Math.min(elapsed, t1 + pad) };

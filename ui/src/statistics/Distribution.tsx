@@ -1,4 +1,4 @@
-/** How many there are of each length, by powers of two. */
+/** A histogram of lengths, by powers of two. */
 
 import type { RunMeta } from "../data/contract";
 import { count, ticks } from "../format";
@@ -7,7 +7,7 @@ import type { Spread } from "./numbers";
 export function Distribution(p: { of: Spread; run: RunMeta; what: string; small?: boolean }) {
   const bins = p.of.histogram;
   const from = bins.findIndex((n) => n > 0);
-  // What took no time at all has no length to tell.
+  // Without any length above zero there is nothing to show.
   if (from < 0 || p.of.max === 0) return null;
   const to = bins.findLastIndex((n) => n > 0) + 1;
   const shown = bins.slice(from, to);

@@ -1,4 +1,4 @@
-/** Thieves by victims: the more steals, the darker. */
+/** Steals by thief and victim: more steals are darker. */
 
 import { sequential, ink } from "../colors";
 import type { RunMeta } from "../data/contract";
@@ -8,12 +8,12 @@ import { textWidth } from "../ui/size";
 import type { Pairs } from "./numbers";
 
 const SIDE = 420;
-/** From this height of the window on there is room for a larger one. */
+/** Height of the window from which on the matrix is larger. */
 const TALL_WINDOW = 1200;
 const MAX_CELL = { usual: 44, tall: 96 };
 const LABEL = 34;
 const FONT_PX = 10.5;
-/** Smaller cells have no number. */
+/** Minimum size of a cell with a number. */
 const MIN_NUMBERED = 26;
 
 export function Matrix({ of, run: r }: { of: Pairs; run: RunMeta }) {
@@ -22,7 +22,7 @@ export function Matrix({ of, run: r }: { of: Pairs; run: RunMeta }) {
     r.threads.find((x) => x.thread === worker)?.label ?? `W${worker}`;
   const names = Array.from({ length: n }, (_, i) => label(i));
   const longest = Math.max(0, ...names.map((name) => textWidth(name, FONT_PX)));
-  // Room for the names at the left; above, those that are wider than a cell stand upright.
+  // Names of the rows are on the left; names of the columns are rotated if wider than a cell.
   const left = Math.max(LABEL, Math.ceil(longest) + 8);
   const tall = window.innerHeight >= TALL_WINDOW;
   const side = tall ? SIDE * 1.5 : SIDE;

@@ -1,4 +1,4 @@
-/** The pools of a run and its processes, where there are several: tables as in the report. */
+/** Pools and processes of a run that has several: tables as in the report. */
 
 import type { Report, RunMeta } from "../data/contract";
 import { count, fileName, plain, ticks } from "../format";

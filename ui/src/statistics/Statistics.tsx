@@ -1,6 +1,6 @@
 /**
- * Distributions of the run: how long tasks and strands are, how long what was ready waited, how
- * many waited at once, and which worker took from which, by the kind of edge.
+ * Distributions of the run: lengths of tasks and strands, waiting times and numbers of ready
+ * strands, and which worker took from which by kind of edge.
  */
 
 import { useSignal } from "@preact/signals";
@@ -194,7 +194,7 @@ function ReadyTimes({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
   );
 }
 
-/** How many strands were ready and waited, over the run. */
+/** Number of ready strands over the run. */
 function Waiting(p: { of: Numbers; run: RunMeta; elapsed: number }) {
   const { of: s, run: r, elapsed } = p;
   const { bin_mean: means, max, mean } = s.ready;
@@ -239,15 +239,15 @@ function Waiting(p: { of: Numbers; run: RunMeta; elapsed: number }) {
   );
 }
 
-/** What the runtime does not tell of is not 0. */
-const UNTOLD = <span title="The runtime does not tell">–</span>;
+/** A value that the runtime does not report is not 0. */
+const UNKNOWN = <span title="The runtime does not tell">–</span>;
 
 const movedIn = (m: Pairs): boolean =>
   m.thieves.some((row, thief) => row.some((n, victim) => n > 0 && thief !== victim));
 
 function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
   const none = s.steals.count === 0 && s.steals.failed === 0;
-  // Where nothing was stolen, strands may have moved all the same.
+  // Even without steals, strands may have moved between workers.
   const matrices = useMemo(() => matricesOf(s).filter((m) => !none || movedIn(m)), [s]);
   const edge = useSignal(matrices[0]?.edge ?? "all");
   const m = matrices.find((x) => x.edge === edge.value) ?? matrices[0];
@@ -317,8 +317,8 @@ function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
                 <td class="c-leapfrogs">{count(w.leapfrogs)}</td>
                 <td class="c-stolen">{count(w.stolen)}</td>
                 <td class="c-first_steal">{w.first_steal === null ? "never" : t(w.first_steal)}</td>
-                <td class="c-failed">{r.has.attempts ? count(w.failed) : UNTOLD}</td>
-                <td class="c-asleep">{r.has.sleeps ? t(w.asleep) : UNTOLD}</td>
+                <td class="c-failed">{r.has.attempts ? count(w.failed) : UNKNOWN}</td>
+                <td class="c-asleep">{r.has.sleeps ? t(w.asleep) : UNKNOWN}</td>
               </tr>
             ))}
           </tbody>

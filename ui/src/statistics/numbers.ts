@@ -1,4 +1,4 @@
-/** The report's statistics (docs/REPORT: `statistics`), as the page reads them. */
+/** The report's statistics (docs/REPORT: `statistics`), in the form that the page uses. */
 
 export interface Spread {
   count: number;
@@ -9,7 +9,7 @@ export interface Spread {
   p90: number;
   p99: number;
   max: number;
-  /** By powers of two of ticks. */
+  /** Counts by powers of two of ticks. */
   histogram: number[];
 }
 
@@ -42,14 +42,14 @@ export interface Numbers {
       failed: number;
       asleep: number;
     }[];
-    /** Thief, victim; of many workers, the first. */
+    /** Rows are thieves, columns victims; if there are many workers, only the first. */
     matrix: number[][];
   };
-  /** From worker, to worker. */
+  /** Rows are the workers an edge leads from, columns those it leads to. */
   dag: { edges: { edge: string; matrix: number[][] }[] } | null;
 }
 
-/** Words for the kinds of edges. */
+/** Names of the kinds of edges. */
 export const EDGES: Record<string, string> = {
   all: "steals",
   create: "spawn",
@@ -61,16 +61,16 @@ export const EDGES: Record<string, string> = {
   signal: "signal",
 };
 
-/** Who took from whom: rows are thieves, columns victims; of a kind of edge or of all. */
+/** Steals by worker, of one kind of edge or of all: rows are thieves, columns victims. */
 export interface Pairs {
   edge: string;
   thieves: number[][];
 }
 
 /**
- * The matrix of all steals, and for each kind of edge that led to another worker its own. An edge
- * goes from the worker that made a strand ready to the one that ran it, so its matrix is turned:
- * who ran it is the thief. What stayed on its worker is not a steal.
+ * The matrix of all steals, and one for each kind of edge that led to another worker. An edge goes
+ * from the worker that made a strand ready to the one that ran it, which is the thief, so its
+ * matrix is transposed. Edges within a worker are not steals.
  */
 export function matricesOf(s: Pick<Numbers, "steals" | "dag">): Pairs[] {
   const n = s.steals.matrix.length;

@@ -1,4 +1,4 @@
-/** What to change: each finding as a command, what happened, what it cost and would save. */
+/** What to change: each finding as a command, with the event, its cost and the possible gain. */
 
 import { useJson, valueOf } from "../ask";
 import type {
@@ -49,7 +49,7 @@ export function showFinding(f: FindingWords, index: number): void {
     what,
   );
   announcement.value = `Finding ${index + 1}: ${plainWords(f.title)}`;
-  // A finding names its strand; whose task's it is the strand knows.
+  // A finding names its strand; the strand's details name the task.
   if (strand !== null) {
     source.json<StrandDetail>(requests.strand(id, strand)).then(
       (d) => {
@@ -62,13 +62,13 @@ export function showFinding(f: FindingWords, index: number): void {
   }
 }
 
-/** Findings on the page; the report has them all. */
+/** Maximum number of findings on the page; the report has all of them. */
 const MAX_SHOWN = 5;
 
 export function Findings(p: { of: Summary; report: Report | undefined; run: RunMeta }) {
   const { report, run: r } = p;
   if (p.of.findings.length === 0) return <Nothing report={report} run={r} />;
-  // Of a part the report has a clock of its own.
+  // A part's report has a clock of its own.
   const elapsed = (report?.elapsed as number | undefined) ?? r.elapsed;
   const b = report?.breakdown;
   const lost = report ? report.workers * report.elapsed - (b?.work ?? 0) - (b?.unread ?? 0) : 0;
@@ -93,10 +93,10 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
   );
 }
 
-/** Less than this share of the loss needs no row. */
+/** Share of the loss below which the remainder has no row. */
 const MIN_REST = 0.005;
 
-/** What was lost beside the findings, so that the costs add up. */
+/** Losses without a finding, so that the costs add up. */
 function Rest(p: { of: FindingWords[]; lost: number; run: RunMeta }) {
   const rest = p.lost - p.of.reduce((sum, f) => sum + f.lost, 0);
   if (!(rest > MIN_REST * p.lost)) return null;
@@ -210,7 +210,7 @@ function Finding(p: {
   );
 }
 
-/** The evidence without "41 % of the lost time.", which stands beside it. */
+/** The evidence without "41 % of the lost time.", which is shown beside it. */
 export function withoutShare(evidence: FindingWords["evidence"]): FindingWords["evidence"] {
   const [share, rest, ...more] = evidence;
   const of = " of the lost time. ";
@@ -219,12 +219,12 @@ export function withoutShare(evidence: FindingWords["evidence"]): FindingWords["
     : evidence;
 }
 
-/** The lines around a finding's place that have heat. */
+/** The lines with heat around a finding's place. */
 function Snippet({ file, line }: { file: string; line: number }) {
   const asked = useJson<Source>(requests.source(run.value, file));
   const s = valueOf(asked);
   if (!s || s.missing || s.lines.length === 0) return null;
-  // The seven lines with most heat not far from the place; without samples, those around it.
+  // The seven lines near the place with most heat; without samples, the lines around it.
   const near = s.lines.filter((l) => Math.abs(l.line - line) <= 20);
   const heat = (from: number) =>
     near.reduce((n, l) => n + (l.line >= from && l.line < from + 7 ? l.ticks : 0), 0);
@@ -236,7 +236,7 @@ function Snippet({ file, line }: { file: string; line: number }) {
         .reduce((best, n) => (heat(n) > heat(best) * 1.001 ? n : best), near[0]!.line)
     : line - 2;
   const lines = s.lines.filter((l) => l.line >= from && l.line < from + 7);
-  // Without its source a line says nothing here.
+  // Lines without their text are useless here.
   if (lines.every((l) => !l.text.trim())) return null;
   return (
     <div class="snippet">

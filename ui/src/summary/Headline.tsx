@@ -1,7 +1,7 @@
 /**
- * Five seconds: how busy and how far, which line holds it and what that costs, what a fix brings.
- * Where a run says something else (one task, nothing lost, a part that could not be read), the
- * report's own sentence stands in the first line.
+ * The verdict in five seconds: how busy the workers were and how far the program can scale, which
+ * line limits it at what cost, and the gain of a fix. In other cases (one task, nothing lost, a
+ * part that could not be read), the report's own sentence is in the first line.
  */
 
 import type { FindingWords, Report, RunMeta, Summary, Words } from "../data/contract";
@@ -33,16 +33,19 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
   );
 }
 
-/** Says first that only a part of the trace could be read, where that is so. */
+/** Prefixes a note if only a part of the trace could be read. */
 function inPart(verdict: string, report: Report | undefined): string {
   if (!report?.unread || /^Only part/.test(verdict)) return verdict;
   return `Only part of this trace could be read. In that part: ${verdict.charAt(0).toLowerCase()}${verdict.slice(1)}`;
 }
 
-/** The machine, not the program: the report's sentences say what would hold it otherwise. */
+/**
+ * The cause is the machine rather than the program: the report's sentences say what would limit it
+ * otherwise.
+ */
 const isMachine = (f: FindingWords) => f.id === "descheduled" || f.id === "oversubscription";
 
-/** Time was lost, all was read, and the bound rests on no assumption but that nothing blocks. */
+/** Time was lost, everything was read, and the bound only assumes that nothing blocks. */
 function isUsual(report: Report | undefined): boolean {
   return report?.verdict?.state === "lost" && !report.unread && !report.limits?.divided_by_threads;
 }
@@ -61,7 +64,7 @@ function usual(report: Report) {
   );
 }
 
-/** Which line held it, what it did, and what that cost. */
+/** The limiting line, what it did, and the cost. */
 function Culprit(p: { of: FindingWords; evidence: any; place: any; run: RunMeta }) {
   const { of: f, evidence: e, run: r } = p;
   const cost = (
@@ -114,7 +117,7 @@ function Culprit(p: { of: FindingWords; evidence: any; place: any; run: RunMeta 
   );
 }
 
-/** With its first letter in upper case. */
+/** The words with the first letter in upper case. */
 function capital(words: Words): Words {
   const [first, ...rest] = words;
   return first
@@ -122,7 +125,7 @@ function capital(words: Words): Words {
     : words;
 }
 
-/** What the run would take without the first finding's loss. */
+/** The run's time without the first finding's loss. */
 function Fix({ of: f, report, run: r }: { of: FindingWords; report: Report; run: RunMeta }) {
   const elapsed = report.elapsed as number;
   const left = ticks(elapsed - f.gain, r.ticks_per_second);

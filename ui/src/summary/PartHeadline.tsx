@@ -1,6 +1,6 @@
 /**
- * The first lines of a part of a run: how busy the workers were while it was open and how far it
- * could go alone, how much of the run it is, and which command says the same.
+ * The first lines for a part of a run: how busy the workers were while it was open, how far it can
+ * scale alone, its share of the run, and the equivalent command.
  */
 
 import { useJson, valueOf } from "../ask";
@@ -38,6 +38,6 @@ export function PartHeadline({ report, run: r }: { report: Report; run: RunMeta 
   );
 }
 
-/** As a shell takes it for one word. */
+/** The text as one word of a shell. */
 const quoted = (text: string): string =>
   /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,5 +1,5 @@
 /**
- * Running workers over time: under the line of P the area is the breakdown. The findings stand
+ * Running workers over time. Below the line of P, the areas are the breakdown. The findings are
  * above it at their place in time.
  */
 
@@ -27,7 +27,7 @@ const LAYERS = [
   ["unread", "unread"],
 ] as const;
 
-/** The glossary's words for the layers. */
+/** Glossary terms of the layers. */
 const MEANINGS = {
   work: "busy",
   descheduled: "descheduled",
@@ -54,14 +54,14 @@ export function columns(tiles: Planes[], level: number, elapsed: number): Column
       Math.max(0, Number(tiles[Math.floor(i / TILE_BINS)]?.planes[name]?.[i % TILE_BINS] ?? 0)),
     );
   const at = Object.fromEntries(LAYERS.map(([key, name]) => [key, plane(name)]));
-  // The last column is rarely whole: its means are over the bin, the picture over what is there of
-  // it.
+  // The last column is rarely whole: its means are over the bin, while the picture needs them over
+  // the part inside the run.
   const rest = elapsed / width - (n - 1);
   if (n > 0 && rest > 0.02 && rest < 1) for (const key of Object.keys(at)) at[key]![n - 1]! /= rest;
   return { width, at, running: at.work! };
 }
 
-/** The longest stretches with one number of running workers, longest first. */
+/** The longest stretches with a constant number of running workers, longest first. */
 export function stretches(
   c: Columns,
   most: number,
@@ -78,7 +78,7 @@ export function stretches(
   return out.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most);
 }
 
-/** More recording than this is told beside the mean. */
+/** Share of recording from which on it is shown beside the mean. */
 const MIN_RECORDING = 0.02;
 
 export function Strip({
@@ -91,7 +91,7 @@ export function Strip({
   report?: Report | undefined;
 }) {
   const [ref, width] = useWidth<HTMLDivElement>(940);
-  // One level finer than the tile that holds all, where it is carried: 1,024 columns or more.
+  // One level finer than the tile of the whole run, if available: at least 1,024 columns.
   const level = Math.max(0, r.top_level - 1);
   const tiles = [
     usePlanes(requests.profile(r.id, level, 0)),
@@ -146,16 +146,16 @@ export function Strip({
   );
 }
 
-/** Height of the strip, and of what stands above and below it in its window. */
-const LEAST_HIGH = 118;
-const MOST_HIGH = 560;
-const BESIDE = 820;
-const FINDING = 84;
+/** Limits of the strip's height, and heights of the rest of the window and of a finding. */
+const MIN_HEIGHT = 118;
+const MAX_HEIGHT = 560;
+const OUTER_HEIGHT = 820;
+const FINDING_HEIGHT = 84;
 
-/** Tall windows have room for a higher strip, the fewer findings stand below it the more. */
+/** Tall windows have a higher strip, in particular if few findings are below it. */
 function highIn(window: number, findings: number): number {
-  const room = window - BESIDE - FINDING * Math.min(5, findings);
-  return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, room));
+  const room = window - OUTER_HEIGHT - FINDING_HEIGHT * Math.min(5, findings);
+  return Math.max(MIN_HEIGHT, Math.min(MAX_HEIGHT, room));
 }
 
 function Drawn({
@@ -191,7 +191,8 @@ function Drawn({
           i++;
           continue;
         }
-        // A run of columns that have it, once along the top and back along the bottom.
+        // A run of columns with this layer: its outline goes along the top and back along the
+        // bottom.
         let end = i;
         while (end < n && values[end]! > 0.002) end++;
         let up = "",
@@ -209,7 +210,7 @@ function Drawn({
     });
   }, [c, w, h, P]);
   if (n === 0) return <Empty small title="Nothing ran" />;
-  // The report's mean is without what recording took; the columns have that too.
+  // The report's mean is without recording, which the columns include.
   const drawn = c.running.reduce((a, b) => a + b, 0) / n;
   const busy = report && !r.only ? (report.mean_busy as number) : drawn;
   const isRecording = drawn - busy > MIN_RECORDING * P;
@@ -280,7 +281,7 @@ function Drawn({
         const inBar = barHigh > 16 && running > 0;
         const long = `${words} running`;
         const inside = Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4));
-        // The line of the mean would strike it through.
+        // The line of the mean would cross it.
         const struck = !r.only && Math.abs(inside - 4 - y(mean)) < 10;
         const clear = y(mean) + 18 < bottom - 5 ? y(mean) + 18 : y(mean) - 8;
         return (
@@ -365,8 +366,8 @@ function Drawn({
 }
 
 /**
- * A bracket over a finding's time with its number; words where they fit. Of a finding about several
- * strands it is the longest one's time, and says so.
+ * A bracket over a finding's time with its number, and with text if it fits. For a finding about
+ * several strands it is the time of the longest one, and the text says so.
  */
 function Callouts({
   findings,
@@ -377,7 +378,7 @@ function Callouts({
   elapsed,
 }: {
   findings: FindingWords[];
-  /** How many each is about. */
+  /** Number of strands of each finding. */
   strands: number[];
   x: (t: number) => number;
   w: number;
@@ -389,7 +390,7 @@ function Callouts({
   const placed = findings.slice(0, 3).map((f, i) => {
     const l = Math.max(0, x(Math.max(0, f.show.t0))),
       r = Math.min(w, x(Math.min(elapsed, f.show.t1)));
-    // The whole run is no place.
+    // The whole run is not a place.
     if (!(r > l) || r - l > w * 0.97) return null;
     const of = strands[i] ?? 1;
     const longest = of > 1 ? `the longest of ${count(of)}` : "";
@@ -403,7 +404,7 @@ function Callouts({
       if (wide) return { i, l, r, middle, text, wide: false, low: true, f, longest };
       const asked = middle;
       const free = (): boolean => taken.every(([a, b]) => box()[0] >= b + 2 || box()[1] <= a - 2);
-      // Beside the others: to the right of where it belongs, or where that ends, to the left.
+      // Beside the other callouts: to the right of its place, or otherwise to the left.
       while (!free() && middle < w - 12) middle += 8;
       if (!free()) for (middle = asked; !free() && middle > 12;) middle -= 8;
     }

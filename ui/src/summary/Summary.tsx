@@ -1,7 +1,4 @@
-/**
- * The first tab: the verdict, where the worker time went, what to change, and the numbers beside
- * it.
- */
+/** The first tab: the verdict, where the worker time went, what to change, and the numbers. */
 
 import { useEffect } from "preact/hooks";
 import { useJson, valueOf, type Asked } from "../ask";
@@ -52,7 +49,7 @@ export function Summary() {
   return meta.overview === null ? <Whole meta={meta} /> : <Early meta={meta} />;
 }
 
-/** Of a run that is still being read. */
+/** The summary of a run that is still being read. */
 function Early({ meta }: { meta: RunMeta }) {
   return (
     <div class="summary">
@@ -164,7 +161,7 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
   );
 }
 
-/** What of a damaged or cut-off trace the parts of the bar leave out. */
+/** What the bar's parts omit of a damaged or truncated trace. */
 function unreadWords(report: Report): string {
   return report.unread.off_cpu
     ? "of what was read: work may be time off the CPU"
@@ -286,13 +283,13 @@ function Small({ bounds, run: r }: { bounds: Asked<Bounds>; run: RunMeta }) {
   );
 }
 
-/** Other runs of the same program are points of the same curve. */
+/** True for other runs of the same program: they are points of the same curve. */
 function sameProgram(id: string, r: RunMeta): boolean {
   const x = runMeta(id);
   return !!x && x.name === r.name && x.workers !== r.workers;
 }
 
-/** The glossary's words for what is checked. */
+/** Glossary terms of the checks. */
 const TERMS: Record<string, string> = {
   "Scheduler delay": "delay",
   "Task size": "average maximal strand",
@@ -361,7 +358,7 @@ function Critical({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   );
 }
 
-/** What the report says beside its numbers, but for what stands above every view. */
+/** The report's further sentences, except those above every view. */
 function Notes({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const all = (rep.warnings as string[] | undefined) ?? [];
   const notes = all.filter(

@@ -1,4 +1,4 @@
-/** Two quiet lines below the verdict: the machine, and whether the numbers can be trusted. */
+/** Two lines below the verdict: the machine, and whether the numbers can be trusted. */
 
 import type { Report, RunMeta } from "../data/contract";
 import { machineOf, trustOf } from "./invariants";

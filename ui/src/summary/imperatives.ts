@@ -1,12 +1,12 @@
 /**
- * A finding's title as a command: a verb, what to change, and where. What happened stands below it,
- * in the report's words.
+ * A finding's title as a command: a verb, what to change, and where. The event is below it, in the
+ * report's words.
  */
 
 import type { FindingWords, RunMeta, Words } from "../data/contract";
 import { fileName } from "../format";
 
-/** A position in the code, as `report.findings[].place.from` and `.to` have it. */
+/** A position in the code, as in `report.findings[].place.from` and `.to`. */
 interface Position {
   kind: string;
   primitive: string | null;
@@ -23,7 +23,7 @@ export interface FindingPlace {
 const word = (text: string): Words[number] => ({ text });
 const code = (text: string): Words[number] => ({ text, as: "code" });
 
-/** The code of a finding: the function that samples were in, else between which calls it lies. */
+/** The code of a finding: the function with its samples, or otherwise the calls around it. */
 export function codeWords(f: FindingWords, place: FindingPlace | undefined, run: RunMeta): Words {
   const label = f.show.code === null ? undefined : run.codes[f.show.code]?.label;
   // `merge` is a function; `msort:55` and `after msort:55` are positions.
@@ -100,7 +100,7 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
 /** Causes whose place is the machine or a pool, not a line of code. */
 const WITHOUT_LINE = new Set(["descheduled", "oversubscription", "other-pool"]);
 
-/** `Split merge — sort.rs:43`; the report's sentence for a cause that this page does not know. */
+/** `Split merge — sort.rs:43`; for an unknown cause, the report's sentence. */
 export function imperative(f: FindingWords, place: FindingPlace | undefined, run: RunMeta): Words {
   const words = command(f, place, run);
   if (!words) return f.title;

@@ -1,6 +1,6 @@
 /**
- * Whether the numbers can be trusted, in one line: what was checked and holds, or the first check
- * that does not, with its two sides.
+ * Whether the numbers can be trusted, in one line: the checks that hold, or the first one that does
+ * not, with its two sides.
  */
 
 import type { Report, RunMeta } from "../data/contract";
@@ -21,7 +21,7 @@ interface Check {
 
 const NS = 1e-9;
 
-/** The two sides of a check that does not hold, and what that says. */
+/** The two sides of a failed check, and its meaning. */
 const FAILED: Record<string, (told: string, against: string) => string> = {
   work_within_cpus: (told, against) =>
     `work is ${told}, and all CPUs had ${against}: times off the CPU are missing`,
@@ -64,7 +64,7 @@ export function trustOf(report: Report, r: RunMeta): Trust {
   return { state: "good", words };
 }
 
-/** Work is a part of the CPU time: the rest is between tasks, or outside of the pool. */
+/** Work is a part of the CPU time; the rest is between tasks or outside the pool. */
 function ofCpuTime(c: Check): string {
   const apart = Math.abs(c.against_ns - c.told_ns) / c.against_ns;
   return apart < 0.02
@@ -83,7 +83,9 @@ const PARTS = [
   "unread",
 ] as const;
 
-/** The invariant of MODEL.md: to the tick, but for what ran beyond the workers. */
+/**
+ * The invariant of MODEL.md: exact to the tick, except for strands beyond the number of workers.
+ */
 function partsAddUp(report: Report): boolean {
   const parts = PARTS.reduce((sum, key) => sum + Number(report.breakdown?.[key] ?? 0), 0);
   const over = Number(report.breakdown?.oversubscribed ?? 0);
@@ -91,7 +93,7 @@ function partsAddUp(report: Report): boolean {
   return whole > 0 && Math.abs(parts - over - whole) <= 1;
 }
 
-/** The machine in a few words; loud where it shapes the numbers. */
+/** The machine in a few words; `loud` if it influences the numbers. */
 export function machineOf(report: Report, r: RunMeta): { loud: boolean; words: string[] } | null {
   if (r.cpus === null) return null;
   const words = [many(r.cpus, "CPU"), many(report.workers, "worker")];

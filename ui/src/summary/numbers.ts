@@ -1,4 +1,4 @@
-/** The summary's numbers as CSV, for a spreadsheet: one a line with its unit, times in seconds. */
+/** The summary's numbers as CSV: one per line with its unit, times in seconds. */
 
 import type { Report } from "../data/contract";
 
@@ -12,7 +12,7 @@ const COUNTS = [
   "steals",
 ];
 
-/** In the report's metric, which need not be time. */
+/** Quantities in the report's metric, which need not be time. */
 const MEASURED = ["work", "span", "burden", "burdened_span", "average_maximal_strand"];
 
 export function numbersCsv(report: Report): string {

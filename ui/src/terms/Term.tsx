@@ -1,15 +1,15 @@
-/** A word that says what it means when the pointer rests on it or the keyboard reaches it. */
+/** A word that shows its meaning on hover or keyboard focus. */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { meaning } from "./glossary";
 import "./terms.css";
 
-/** What is explained now, and which word of the window it is about. */
+/** The current explanation, and the position of its word in the window. */
 const explained = signal<{ text: string; word: DOMRect } | null>(null);
 
 const WIDTH_PX = 300;
-/** Below a word that is nearer to the window's end, the explanation stands above it. */
+/** Room below a word from which on the explanation is below it rather than above, in pixels. */
 const MIN_BELOW_PX = 140;
 
 export function Term({ of, children }: { of: string; children?: ComponentChildren }) {
@@ -42,7 +42,7 @@ export function Term({ of, children }: { of: string; children?: ComponentChildre
   );
 }
 
-/** The explanation, over everything else. */
+/** The explanation, above everything else. */
 export function Explained() {
   const at = explained.value;
   if (!at) return null;

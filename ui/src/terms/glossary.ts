@@ -1,14 +1,14 @@
 /**
- * What a word of the page means: the entries of docs/glossary.md, which `workspan help WORD` prints
+ * Meanings of the page's terms: the entries of docs/glossary.md, which `workspan help WORD` prints
  * too.
  */
 
 import text from "./glossary.md?raw";
 
-/** The first paragraph of each entry, by its name and by the words that also lead to it. */
+/** The first paragraph of each entry, by its name and by its other words. */
 export function entries(glossary: string): Map<string, string> {
   const all = new Map<string, string>();
-  // Words below this heading are no topics of help.
+  // Words below this heading are not topics of help.
   const [topics] = glossary.split(/^# For contributors$/m);
   for (const entry of topics!.split(/^## /m).slice(1)) {
     const [name, ...paragraphs] = entry.split(/\n{2,}/).map((p) => p.trim());
@@ -23,7 +23,7 @@ export function entries(glossary: string): Map<string, string> {
 
 const MEANINGS = entries(text);
 
-/** What the glossary says about a word; `undefined` where it has no entry. */
+/** The glossary's text for a word; `undefined` without an entry. */
 export function meaning(word: string): string | undefined {
   return MEANINGS.get(word.toLowerCase());
 }

@@ -1,6 +1,6 @@
 /**
- * Which theme is shown: the user's choice, else the system's. Puts the tokens of colors.ts into the
- * page as CSS variables.
+ * The current theme: the user's choice, or otherwise the system's. Copies the tokens of colors.ts
+ * into the page as CSS variables.
  */
 
 import { computed, effect, signal } from "@preact/signals";
@@ -10,15 +10,15 @@ import { theme } from "../store";
 const query = typeof matchMedia === "undefined" ? null : matchMedia("(prefers-color-scheme: dark)");
 const system = signal(query?.matches ?? false);
 
-/** True where the page is dark now. */
+/** True while the page is dark. */
 export const dark = computed(() =>
   theme.value === "system" ? system.value : theme.value === "dark",
 );
 
-/** The tokens of the theme shown. */
+/** The tokens of the current theme. */
 export const colours = computed(() => tokens(dark.value));
 
-/** True where the user asked for less motion: no animation anywhere then. */
+/** True if the user prefers reduced motion: there are no animations then. */
 export const still = signal(false);
 
 /** Keeps the page's variables equal to the tokens. */

@@ -1,4 +1,4 @@
-/** What the colours of the boxes mean. An entry of code or a site filters: it dims the rest. */
+/** Meanings of the boxes' colours. An entry of code or a site is a filter: it dims the rest. */
 
 import { useMemo, useState } from "preact/hooks";
 import { colour, sequential, type Colour } from "../colors";
@@ -9,7 +9,7 @@ import { colours, dark } from "../theme/theme";
 import { Swatch } from "../ui/parts";
 import { Palette } from "./palette";
 
-/** Entries that are always shown, and when all are asked for. */
+/** Number of entries that are always shown, and of those shown on request. */
 const SHOWN = 6;
 const MAX_SHOWN = 60;
 

@@ -6,7 +6,7 @@ import { rowsShown, type RowsShown } from "../store";
 import { GROUPINGS, NO_GROUPING } from "./groups";
 import { set } from "./order";
 
-/** Fewer rows fit whatever their height, and are found without sorting. */
+/** Number of rows from which on height and sorting are offered. */
 const MIN_ROWS = 16;
 
 const HEIGHTS: [RowsShown["height"], string][] = [

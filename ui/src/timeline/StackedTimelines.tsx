@@ -1,4 +1,4 @@
-/** The timelines of up to six runs for Compare: one window moves all. */
+/** The timelines of up to six runs for Compare, which share one window. */
 
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -45,7 +45,7 @@ export function StackedTimelines({ runs, by }: { runs: readonly RunMeta[]; by: B
   );
 }
 
-/** Draws and listens until the function returned is called. */
+/** Draws and listens until the returned function is called. */
 function stack(
   host: HTMLElement,
   canvas: HTMLCanvasElement,
@@ -63,7 +63,7 @@ function stack(
   let size = { width: 0, height: 0, dpr: 1 };
   let fresh = true;
   let pointer: number | null = null;
-  // Twenty nanoseconds, in seconds or as a part of the run.
+  // Twenty nanoseconds, in seconds or as a share of the run.
   const least = () =>
     by === "time"
       ? 20e-9
@@ -183,14 +183,14 @@ function stack(
   };
 }
 
-/** What of a window is inside of a run; beyond its end there is nothing to ask for. */
+/** The part of a window inside a run; beyond the run's end there is no data. */
 function clampTicks(half: Half, w: Span): Span {
   const t0 = Math.min(w.t0, half.meta.elapsed);
   return { t0, t1: Math.max(t0 + 1, w.t1) };
 }
 
-// scale.ts counts in ticks and keeps runs at least one long; here a whole run may be a fraction of
-// a second.
+// scale.ts counts in ticks and requires runs of length at least one; here a whole run may be a
+// fraction of a second.
 const FINE = 1e15;
 const fine = (w: Span): Span => ({ t0: w.t0 * FINE, t1: w.t1 * FINE });
 const coarse = (w: Span): Span => ({ t0: w.t0 / FINE, t1: w.t1 / FINE });

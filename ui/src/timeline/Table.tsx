@@ -1,7 +1,4 @@
-/**
- * The strands in view as a table: the same facts as the picture, for those who can't see it or want
- * to copy it.
- */
+/** The visible strands as a table with the picture's facts, for screen readers and for copying. */
 
 import { count, fileName, ticks } from "../format";
 import { selection } from "../store";
@@ -9,9 +6,9 @@ import { choose, chooseStrand } from "./choose";
 import { LANE_HEADER, strandRows } from "./inview";
 import type { TimelineView } from "./view";
 
-const MOST = 500;
+const MAX_ROWS = 500;
 
-/** Columns that are times, which a file has in seconds and a reader in a unit that fits. */
+/** Columns with times: in seconds in a file, and in a suitable unit on the page. */
 const TIMES = new Set(LANE_HEADER.flatMap((h, i) => (h.endsWith("(s)") ? [i] : [])));
 const SITE = LANE_HEADER.indexOf("spawn site");
 
@@ -33,7 +30,7 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
         <caption>
           {all.length === 0
             ? "No strand is wide enough here to stand alone: zoom in."
-            : `${count(all.length)} strands that are boxes of their own in this window, by start${all.length > MOST ? `; the first ${count(MOST)}` : ""}.`}
+            : `${count(all.length)} strands that are boxes of their own in this window, by start${all.length > MAX_ROWS ? `; the first ${count(MAX_ROWS)}` : ""}.`}
         </caption>
         <thead>
           <tr>
@@ -45,7 +42,7 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
           </tr>
         </thead>
         <tbody>
-          {all.slice(0, MOST).map((r) => {
+          {all.slice(0, MAX_ROWS).map((r) => {
             const on =
               chosen?.kind === "strand" &&
               chosen.id === r.id &&

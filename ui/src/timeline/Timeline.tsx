@@ -20,7 +20,7 @@ import "./timeline.css";
 
 export function Timeline() {
   const meta = runMeta();
-  // Another run is another view: nothing of the old one's tiles fits.
+  // Another run needs another view, because none of the old tiles fit.
   return meta ? <Loaded key={meta.id} meta={meta} /> : null;
 }
 
@@ -28,12 +28,12 @@ function Loaded({ meta }: { meta: RunMeta }) {
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const view = useRef<TimelineView | null>(null);
-  // A signal of its own: the pointer moves far more often than anything else here changes.
+  // A separate signal, because the pointer moves far more often than anything else changes.
   const [pointed] = useState(() => signal<Pointed | null>(null));
   const [table, setTable] = useState(false);
   const [drawn, setDrawn] = useState(0);
   const tabled = useRef(false);
-  // A run that was an overview until now has its picture on the canvas already.
+  // A run that was an overview until now already has its picture on the canvas.
   const shown = useRef(false);
   tabled.current = table;
 
@@ -45,14 +45,14 @@ function Loaded({ meta }: { meta: RunMeta }) {
       source,
       () => {
         if (tabled.current) setDrawn((n) => n + 1);
-        // What the tooltip asked for may have come.
+        // Facts that the tooltip requested may have arrived.
         if (pointed.peek()) pointed.value = { ...pointed.peek()! };
       },
       shown.current,
     );
     shown.current = true;
     view.current = made;
-    // For tests: what is shown, and where on the canvas things are.
+    // For tests: the visible contents, and their positions on the canvas.
     (window as unknown as { __timeline?: TimelineView }).__timeline = made;
     const ends = [
       observe(host.current, (w, h, dpr) => made.resize(w, h, dpr)),
@@ -95,14 +95,14 @@ function Loaded({ meta }: { meta: RunMeta }) {
   );
 }
 
-/** Runs whose notice somebody closed. */
+/** Runs whose notice was closed. */
 const closed = signal<ReadonlySet<string>>(new Set());
 
-/** What is special about a run, in its own words. */
+/** Notice about special properties of a run. */
 function Notice({ meta }: { meta: RunMeta }) {
   const says: string[] = [];
   if (meta.overview !== null) {
-    // Nothing is known yet of what these sentences tell.
+    // These notices are about facts that are not known yet.
   } else if (meta.strands === 0)
     says.push(
       "This run has no strand: nothing parallel was recorded, so there is nothing to draw.",

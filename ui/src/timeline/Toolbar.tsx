@@ -1,4 +1,4 @@
-/** Colour by, a switch for each layer, what the colours mean, the table, the files. */
+/** The toolbar: colour mode, a switch for each layer, the legend, the table, exports. */
 
 import type { RunMeta } from "../data/contract";
 import { count } from "../format";
@@ -19,7 +19,7 @@ const MODES: [ColorBy, string][] = [
   ["critical", "critical path"],
 ];
 
-/** In the order of the drawing, not of the store. */
+/** In the order of drawing rather than of the store. */
 const ORDER: Layer[] = [
   "spawns",
   "steals",
@@ -36,8 +36,8 @@ const ORDER: Layer[] = [
   "regions",
 ];
 
-/** Layers without a switch where a run has nothing of the kind. */
-const RARE: Layer[] = ["matrix", "waits", "attempts"];
+/** Layers whose switch is hidden if a run has no such data. */
+const OPTIONAL_LAYERS: Layer[] = ["matrix", "waits", "attempts"];
 
 export function Toolbar({
   meta,
@@ -66,7 +66,7 @@ export function Toolbar({
         </select>
       </label>
       <span class="tl-sep" />
-      {ORDER.filter((l) => !RARE.includes(l) || layerThere(meta, l)).map((layer) => {
+      {ORDER.filter((l) => !OPTIONAL_LAYERS.includes(l) || layerThere(meta, l)).map((layer) => {
         const there = layerThere(meta, layer);
         const on = layers.value.has(layer) && there;
         const n =

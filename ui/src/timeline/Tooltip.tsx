@@ -1,6 +1,4 @@
-/**
- * What is under the pointer, in words. Nothing is said here alone: a click says it in the drawer.
- */
+/** Describes what is under the pointer. Everything in it is also in the drawer after a click. */
 
 import { KINDS } from "./strip";
 import type { Signal } from "@preact/signals";
@@ -146,7 +144,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       const v = c && s && view.pointer ? at(c, s.scale, view.pointer.x) : null;
       if (!v) return null;
       const lines: Line[] = [["running", three(v.running!)]];
-      // The legend's words, and its sums.
+      // The legend's words and sums.
       for (const kind of KINDS) {
         const ready = kind.of.reduce((sum, k) => sum + (v[`ready_${k}`] || 0), 0);
         if (ready > 0.005) lines.push([kind.name, three(ready)]);
@@ -278,8 +276,8 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
 }
 
 /**
- * The box that ends in creates nearest to a dot: a column's longest strand need not be the one that
- * creates.
+ * The box ending in creates that is nearest to a dot: the longest strand of a column need not be
+ * the one that creates.
  */
 function creator(view: TimelineView, hit: Extract<Hit, { kind: "dot" }>): number | null {
   const b = view.scene?.boxes;

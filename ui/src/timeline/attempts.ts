@@ -1,6 +1,6 @@
 /**
- * Attempts to steal that failed, as marks on the line of the row's queue, and times asleep, as a
- * line below: a worker that looks for work, backs off, and sleeps.
+ * Failed attempts to steal, as marks on the line of the row's queue, and times asleep, as a line
+ * below it: a worker that searches for work, backs off, and sleeps.
  */
 
 import { visibleRows } from "./bands";
@@ -11,10 +11,10 @@ import type { Scene } from "./scene";
 import { binsOf } from "./tiles";
 import { TILE_BINS } from "../data/contract";
 
-/** Height of a mark, and of the line of sleep. */
+/** Height of a mark, and of the line for sleep, in pixels. */
 const MARK = 5;
 const SLEEP = 2;
-/** Marks are this strong, by the number of attempts in a pixel. */
+/** Opacity of a mark, by the number of attempts in a pixel. */
 const STRENGTHS = [0.45, 0.6, 0.75, 0.9, 1];
 
 export function attempts(s: Scene, pen: Pen): void {
@@ -25,7 +25,7 @@ export function attempts(s: Scene, pen: Pen): void {
   const right = s.scale.x0 + s.scale.width;
   for (const row of visibleRows(rows)) {
     const base = queueBase(rows, row);
-    /** Pixels of the row by their number of attempts. */
+    /** Pixels of the row, by their number of attempts. */
     const counts = new Map<number, number>();
     for (const slot of s.tiles.slots("rows", s.scale)) {
       const p = slot.tile?.data?.planes;
@@ -47,7 +47,7 @@ export function attempts(s: Scene, pen: Pen): void {
         const b = Math.min(right, pixel(s.scale, Math.min(at + bins.ticks * asleep, to)));
         if (b <= a) continue;
         const last = sleep.length - 4;
-        // Adjacent bins are one line.
+        // Adjacent bins form one line.
         if (
           last >= 0 &&
           sleep[last + 1] === base + 0.5 &&

@@ -1,14 +1,11 @@
-/**
- * Where everything stands from top to bottom: minimap, axis, parallelism, regions, rows. CSS
- * pixels.
- */
+/** Vertical layout of the timeline: minimap, axis, parallelism, regions, rows. In CSS pixels. */
 
 import type { Arranged, Group } from "./groups";
 
 export interface Bands {
   width: number;
   height: number;
-  /** Left edge and width of what has a time axis. */
+  /** Left edge and width of everything with a time axis. */
   x0: number;
   plot: number;
   minimap: { y: number; h: number };
@@ -21,31 +18,33 @@ export interface Bands {
 
 export interface Rows {
   y: number;
-  /** Height there is to see rows in. */
+  /** Visible height for rows. */
   h: number;
   count: number;
-  /** Of a row, with all that belongs to it. Pinned rows among compact ones are higher. */
+  /**
+   * Height of a row with everything that belongs to it. Pinned rows among compact ones are higher.
+   */
   pitch: number;
   lane: number;
   cpu: number;
   queue: number;
   /** Space above a lane, for the dots of spawns. */
   above: number;
-  /** Lanes alone, a few pixels high: no names, no textures, no dots. */
+  /** Rows of only a few pixels: no names, textures or dots. */
   compact: boolean;
-  /** Rows from top to bottom; and where each row is among them, -1 where it is hidden. */
+  /** Rows from top to bottom; and the place of each row among them, -1 if it is hidden. */
   order: readonly number[];
   place: Int32Array;
-  /** By place: how far a row is below the first; and the heights of all rows and heads together. */
+  /** By place: distance of a row from the first; and the total height of all rows and heads. */
   tops: Float64Array;
   pitches: Float64Array;
   total: number;
-  /** The rows of full height among compact ones, as they are drawn; null where all are alike. */
+  /** The rows of full height among compact ones, with their own layout; null if all are alike. */
   full: Rows | null;
   heads: readonly { y: number; group: Group }[];
-  /** By place: how many rows stand between a row and the head above it, or the first row. */
+  /** By place: number of rows between a row and the head above it, or the first row. */
   since: Int32Array;
-  /** How far they are scrolled, and how far they can be. */
+  /** Current and maximum scroll position. */
   scroll: number;
   most: number;
 }
@@ -54,41 +53,47 @@ export const LABELS = 148;
 const RIGHT = 14;
 const ABOVE = 5;
 
-/** Height of a lane: at least, as it usually is, and where few rows leave room. */
+/** Height of a lane: minimum, usual, and maximum if few rows leave room. */
 const LANE = { least: 11, usual: 32, most: 96 };
 
-/** The highest lane of a run of few rows, which else leaves a third of the window empty. */
-const MOST_OF_FEW = 110;
+/**
+ * Maximum height of a lane in a run of few rows, which would otherwise leave a third of the window
+ * empty.
+ */
+const MAX_LANE_OF_FEW_ROWS = 110;
 const FEW_ROWS = 4;
-/** In a canvas this high they are higher, and the strip takes more of what is left over. */
+/**
+ * In a canvas of at least this height lanes are higher, and the strip takes more of the remaining
+ * height.
+ */
 const TALL = { height: 900, lane: 160, strip: 0.65 };
 
-/** The same of compact rows, with a pixel between two. */
+/** Heights of compact lanes, with a pixel between two. */
 const COMPACT_LANE = { least: 5, usual: 8, most: 10 };
 
-/** From so many rows on, rows that do not fit are compact unless they are wanted otherwise. */
+/** Number of rows from which on rows that do not fit are compact by default. */
 const MIN_COMPACT_ROWS = 48;
 
-/** The lane of a pinned row among compact ones. */
+/** Height of the lane of a pinned row among compact ones. */
 const PINNED_LANE = 18;
 
 /** Height of the head of a group of rows. */
 export const HEAD_PX = 20;
 
-/** Height of the tasks that wait in a row's queue. */
+/** Height of the queue of waiting tasks below a lane. */
 const QUEUE = 12;
 
 export interface Wanted {
   width: number;
   height: number;
   rows: number;
-  /** Rows from top to bottom; all of them by number where it is not given. */
+  /** Rows from top to bottom; by default all of them by number. */
   order?: readonly number[];
   heads?: Arranged["heads"];
   rowHeight?: "auto" | "full" | "compact";
-  /** Rows that keep their names and textures where the others are compact. */
+  /** Rows that keep their names and textures while the others are compact. */
   pinned?: ReadonlySet<number>;
-  /** Width that is kept free beside the time axis. */
+  /** Width reserved beside the time axis. */
   dock?: number;
   scroll: number;
   cpu: boolean;
@@ -109,15 +114,15 @@ export function bands(w: Wanted): Bands {
   const extra = compact ? 1 : full;
   const lanes = compact ? COMPACT_LANE : LANE;
   const usualRows = count * (extra + lanes.usual) + heads.length * HEAD_PX;
-  // Short windows give the strip less, so that rows stay in sight; what few rows leave over goes to
-  // it first.
+  // Short windows have a lower strip, so that rows stay visible; height that few rows leave over
+  // goes to the strip first.
   const usual = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
   const spare =
     w.height - (62 + 8 + usual + 14 + (w.regionLanes ? w.regionLanes * 14 + 2 : 0) + usualRows);
   const few = !compact && count <= FEW_ROWS;
-  // Few rows do not fill a window however high they are: the strip takes a part of the rest.
+  // Few rows do not fill a window even at maximum height: the strip takes a part of the rest.
   const tall = w.height >= TALL.height;
-  const most = few ? (tall ? TALL.lane : MOST_OF_FEW) : lanes.most;
+  const most = few ? (tall ? TALL.lane : MAX_LANE_OF_FEW_ROWS) : lanes.most;
   const rest = few ? Math.max(0, spare - 90 - count * (most - lanes.usual)) : 0;
   const strip =
     usual + Math.round(Math.min(90, Math.max(0, spare)) + rest * (tall ? TALL.strip : 0.5));
@@ -184,10 +189,10 @@ export function bands(w: Wanted): Bands {
   };
 }
 
-/** Where rows end: what is docked beside them is beyond. */
+/** Right end of the rows; docked elements are beyond it. */
 export const rowsEnd = (b: Bands): number => b.x0 + b.plot + RIGHT;
 
-/** Rows of one height at a time: what is drawn of each depends on it. */
+/** Groups of rows with equal height, because drawing depends on the height. */
 export function partsOf(r: Rows): Rows[] {
   const { full } = r;
   if (!full) return [r];
@@ -207,7 +212,7 @@ function placesOf(
   return place;
 }
 
-/** Where rows and heads stand, one below the other. */
+/** Positions of rows and heads, from top to bottom. */
 function stand(
   pitches: Float64Array,
   wanted: Arranged["heads"],
@@ -232,13 +237,13 @@ function stand(
   return { tops, total: y, heads, since };
 }
 
-/** Hidden rows lie far above the canvas. */
+/** Position of hidden rows, far above the canvas. */
 const HIDDEN_Y = -100_000;
 
 export const isShown = (r: Rows, row: number): boolean => (r.place[row] ?? -1) >= 0;
 export const rowTop = (r: Rows, row: number): number =>
   isShown(r, row) ? r.y + r.tops[r.place[row]!]! - r.scroll : HIDDEN_Y;
-/** Among compact rows a pinned one is as high as any. */
+/** The layout that applies to a row: among compact rows, a pinned one has full height. */
 export const styleOf = (r: Rows, row: number): Rows =>
   r.full && (r.full.place[row] ?? -1) >= 0 ? r.full : r;
 export const laneTop = (r: Rows, row: number): number => rowTop(r, row) + styleOf(r, row).above;
@@ -247,7 +252,7 @@ export const laneMiddle = (r: Rows, row: number): number =>
   laneTop(r, row) + laneHeight(r, row) / 2;
 export const headTop = (r: Rows, head: number): number => r.y + r.heads[head]!.y - r.scroll;
 
-/** The rows that are at least partly seen, from top to bottom. */
+/** The rows that are at least partly visible, from top to bottom. */
 export function visibleRows(r: Rows): readonly number[] {
   return r.order.filter((row, place) => {
     const y = r.tops[place]! - r.scroll;
@@ -255,7 +260,7 @@ export function visibleRows(r: Rows): readonly number[] {
   });
 }
 
-/** The row at a height, or null beside the rows. */
+/** The row at a y position, or null outside the rows. */
 export function rowAt(r: Rows, y: number): number | null {
   if (y < r.y || y >= r.y + r.h) return null;
   const at = y - r.y + r.scroll;
@@ -263,19 +268,19 @@ export function rowAt(r: Rows, y: number): number | null {
   return r.order[place] ?? null;
 }
 
-/** The group whose head is at a height. */
+/** The group whose head is at a y position. */
 export function headAt(r: Rows, y: number): Group | null {
   if (y < r.y || y >= r.y + r.h) return null;
   const at = y - r.y + r.scroll;
   return r.heads.find((head) => at >= head.y && at < head.y + HEAD_PX)?.group ?? null;
 }
 
-/** The scroll that brings a row wholly into sight, moved as little as possible. */
+/** The scroll position, nearest to the current one, at which a row is fully visible. */
 export function scrollTo(r: Rows, row: number): number {
   if (!isShown(r, row)) return r.scroll;
   const place = r.place[row]!;
   const top = r.tops[place]!;
-  // The first row of a group comes with its head.
+  // The first row of a group is shown with its head.
   const head = r.heads.some((h) => h.y + HEAD_PX === top) ? HEAD_PX : 0;
   if (top - head < r.scroll) return top - head;
   return Math.min(r.most, Math.max(r.scroll, top + r.pitches[place]! - r.h));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bands, isShown, laneTop, rowAt, scrollTo, visibleRows } from "./bands";
-import { Boxes, MOST, NARROWEST } from "./boxes";
+import { Boxes, MAX_BOXES, NARROWEST } from "./boxes";
 import type { Slot } from "./tiles";
 import type { Scale } from "./scale";
 
@@ -91,15 +91,15 @@ describe("Boxes", () => {
   it("keeps the widest when there are too many", () => {
     const boxes = new Boxes();
     const scale = { t0: 0, t1: 1e6, x0: 0, width: 1e6 };
-    const many = Array.from({ length: MOST * 2 }, (_, i): [number, number, number, number] => [
+    const many = Array.from({ length: MAX_BOXES * 2 }, (_, i): [number, number, number, number] => [
       i,
       i % 8,
       i * 10,
       i * 10 + 2 + (i % 7),
     ]);
     boxes.gather([slot(0, 1e6, many)], scale, rows);
-    expect(boxes.n).toBeLessThanOrEqual(MOST);
-    expect(boxes.n).toBeGreaterThan(MOST / 8);
+    expect(boxes.n).toBeLessThanOrEqual(MAX_BOXES);
+    expect(boxes.n).toBeGreaterThan(MAX_BOXES / 8);
     const least = Math.min(
       ...Array.from({ length: boxes.n }, (_, i) => boxes.x1[i]! - boxes.x0[i]!),
     );
@@ -132,8 +132,8 @@ describe("Boxes", () => {
 
 describe("what is inside folded strands", () => {
   it("is told apart by where it starts, and names the strands that it is drawn over", () => {
-    const inner = new Boxes(MOST, true);
-    // Three strands in folded strand 4, one over a border, and one in folded strand 9.
+    const inner = new Boxes(MAX_BOXES, true);
+    // Three strands in folded strand 4, one across a border, and one in folded strand 9.
     const over: [number, number, number, number] = [4, 1, 450, 550];
     inner.gather(
       [

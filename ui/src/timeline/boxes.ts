@@ -1,7 +1,4 @@
-/**
- * The strands that are wide enough to be boxes of their own, gathered once a frame from the tiles
- * in view.
- */
+/** Strands wide enough to be boxes of their own, gathered once per frame from the visible tiles. */
 
 import { tileTicks } from "./tiling";
 import type { Slot } from "./tiles";
@@ -19,18 +16,18 @@ export const FLAG = {
   sums: 64,
 } as const;
 
-/** Narrower than this, in pixels, a strand is part of its column. */
+/** Width in pixels below which a strand is part of its column. */
 export const NARROWEST = 1.6;
 /**
- * Boxes of a frame at most: with what is drawn below and over them a frame stays under 25,000
- * shapes.
+ * Maximum number of boxes in a frame: with everything drawn below and over them, a frame stays
+ * under 25,000 shapes.
  */
-export const MOST = 4000;
+export const MAX_BOXES = 4000;
 
-/** Of boxes inside folded strands. */
-export const MOST_INSIDE = 2000;
+/** Maximum number of boxes inside folded strands. */
+export const MAX_INSIDE = 2000;
 
-/** Columns, so that thousands of boxes a frame make no garbage. */
+/** Stored as columns, so that thousands of boxes per frame make no garbage. */
 export class Boxes {
   n = 0;
   private room = 0;
@@ -46,21 +43,21 @@ export class Boxes {
   start = new Float64Array(0);
   end = new Float64Array(0);
   ready = new Float64Array(0);
-  /** Pixels. */
+  /** In pixels. */
   x0 = new Float64Array(0);
   x1 = new Float64Array(0);
-  /** Narrower boxes than this were left to the columns. */
+  /** Width below which boxes were left to the columns. */
   narrowest = NARROWEST;
-  /** Strands in view; estimated from the tiles' counts where tiles left strands out. */
+  /** Number of visible strands; estimated from the tiles' counts if tiles omit strands. */
   total = 0;
-  /** True when tiles left strands out. */
+  /** True if tiles omit strands. */
   truncated = false;
-  /** Folded strands of which boxes inside are here, and how many pixels those take. */
+  /** Folded strands with boxes inside, and the width of those boxes in pixels. */
   readonly folded = new Map<number, number>();
 
-  /** `inside`: strands inside of folded ones, whose numbers they have. */
+  /** `inside`: the boxes are strands inside folded ones, and have those strands' indices. */
   constructor(
-    private readonly most = MOST,
+    private readonly most = MAX_BOXES,
     readonly inside = false,
   ) {}
 
@@ -90,7 +87,7 @@ export class Boxes {
     this.x1 = more(this.x1, Float64Array);
   }
 
-  /** Gathers what is in view, by slot and start. */
+  /** Gathers visible boxes, by slot and start. */
   gather(slots: Slot[], scale: Scale, rows: Rows): void {
     this.n = 0;
     this.total = 0;
@@ -99,7 +96,7 @@ export class Boxes {
     const visible = new Set(visibleRows(rows));
     const perTick = scale.width / (scale.t1 - scale.t0);
     const right = scale.x0 + scale.width;
-    // Strands over the border of two slots are in both tiles.
+    // Strands across the border of two slots are in both tiles.
     const crossing = new Set<number>();
     for (const slot of slots) {
       const data = slot.tile?.data;
@@ -110,7 +107,7 @@ export class Boxes {
       const cut = data.facts.truncated === true;
       this.truncated ||= cut;
       if (cut) {
-        // Not all of them are there to count: as many as the slot's share of the tile.
+        // The tile omits strands: estimate their number by the slot's share of the tile.
         const tile = slot.tile ? tileTicks(slot.tile.level) : Infinity;
         this.total +=
           (Math.max(0, Math.min(slot.t1, scale.t1) - Math.max(slot.t0, scale.t0)) / tile) *
@@ -129,7 +126,7 @@ export class Boxes {
         const b = scale.x0 + (e - scale.t0) * perTick;
         if (b < scale.x0 || a > right) continue;
         if (s < slot.t0 || e > slot.t1) {
-          // Inside, a row and a time name a strand.
+          // Inside folded strands, a row and a time identify a strand.
           const name = this.inside ? s * 65536 + r : id[i]!;
           if (crossing.has(name)) continue;
           crossing.add(name);
@@ -162,7 +159,7 @@ export class Boxes {
         );
   }
 
-  /** Leaves the narrowest to the columns until few enough are left. */
+  /** Leaves the narrowest boxes to the columns until few enough remain. */
   private thin(): void {
     const width = (i: number) => this.x1[i]! - this.x0[i]!;
     for (let least = 2; this.n > this.most; least *= 1.25) {

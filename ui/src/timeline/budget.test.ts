@@ -6,7 +6,7 @@ import type { Planes } from "../data/planes";
 import { LAYERS } from "../store";
 import type { Layer } from "../store";
 import { bands } from "./bands";
-import { Boxes, MOST_INSIDE } from "./boxes";
+import { Boxes, MAX_INSIDE } from "./boxes";
 import type { Tile } from "./cache";
 import { frame } from "./draw";
 import { look } from "./look";
@@ -17,7 +17,7 @@ import type { Scene } from "./scene";
 import type { Tiles } from "./tiles";
 import type { TileKind } from "./tiling";
 
-/** Counts as the other pens do, and draws nothing. */
+/** Counts shapes as the other pens do, and draws nothing. */
 class CountingPen implements Pen {
   readonly dark = false;
   primitives = 0;
@@ -65,7 +65,7 @@ class CountingPen implements Pen {
   patternShift() {}
 }
 
-/** A run that has as much of everything as tiles can hold, in pieces of about `pitch` bins. */
+/** A run that fills its tiles with everything they can hold, in pieces of about `pitch` bins. */
 function crowded(rows: number, pitch: number): Scene {
   let seed = 7;
   const random = () => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) / 0x7fffffff;
@@ -176,7 +176,7 @@ function crowded(rows: number, pitch: number): Scene {
     ready: { facts: {}, planes: {} },
   };
   data.ready = data.critical;
-  // As if everything were folded and looked into.
+  // As if everything were folded and opened.
   data.inside = data.strands;
   const meta = {
     id: "a",
@@ -250,7 +250,7 @@ function crowded(rows: number, pitch: number): Scene {
   const scale = { t0: 0, t1: 1024, x0: b.x0, width: b.plot };
   const boxes = new Boxes();
   boxes.gather(tiles.slots("strands", scale), scale, b.rows);
-  const inner = new Boxes(MOST_INSIDE, true);
+  const inner = new Boxes(MAX_INSIDE, true);
   inner.gather(tiles.slots("inside", scale), scale, b.rows);
   const regions = Array.from({ length: 3000 }, (_, i) => ({
     label: "r",

@@ -44,7 +44,7 @@ describe("tiling", () => {
   });
 });
 
-/** A source that answers when told to. */
+/** A source that answers on demand. */
 class Held implements DataSource {
   open = new Map<
     string,

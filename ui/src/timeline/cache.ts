@@ -1,6 +1,6 @@
 /**
- * Tiles that are there, on their way, or known not to be. What is no longer wanted is aborted; what
- * is not there yet is stood in for by a coarser tile, or by finer ones.
+ * Tiles that are loaded, in flight, or known to be missing. Requests no longer wanted are aborted.
+ * A missing tile is replaced by a coarser tile or by finer ones meanwhile.
  */
 
 import type { RunId } from "../data/contract";
@@ -10,9 +10,9 @@ import { ancestor, tileTicks, url } from "./tiling";
 import type { TileId, TileKind } from "./tiling";
 
 export interface Tile extends TileId {
-  /** Null when the source does not carry it (a report whose detail stops above this level). */
+  /** Null if the source lacks it (a report whose detail ends above this level). */
   data: Planes | null;
-  /** Built from the data by who draws it. */
+  /** Derived data of the code that draws it. */
   made: Map<string, unknown>;
   used: number;
 }
@@ -22,10 +22,13 @@ interface Flight {
   wanted: boolean;
 }
 
-/** Requests under way at once: as many as a browser sends to one host. */
-const AT_ONCE = 6;
-/** Bytes of tiles kept, with what was made of them; tiles of rows grow with the threads. */
-const KEPT = 192 << 20;
+/** Maximum number of requests in flight, as many as a browser sends to one host. */
+const MAX_REQUESTS = 6;
+/**
+ * Maximum size of kept tiles with their derived data, in bytes; tiles of rows grow with the
+ * threads.
+ */
+const MAX_BYTES = 192 << 20;
 
 export class TileCache {
   private tiles = new Map<string, Tile>();
@@ -34,7 +37,7 @@ export class TileCache {
   private clock = 0;
   private bytes = 0;
   private timer: ReturnType<typeof setTimeout> | null = null;
-  /** Why the last request failed, until one succeeds. */
+  /** Reason why the last request failed, until one succeeds. */
   trouble: Error | null = null;
   requested = 0;
 
@@ -47,7 +50,7 @@ export class TileCache {
 
   private key = (id: TileId): string => url(this.run, id);
 
-  /** The tile, when it was answered; `data` is null when it is known to be absent. */
+  /** The tile if it was answered; `data` is null if it is known to be missing. */
   get(id: TileId): Tile | undefined {
     const tile = this.tiles.get(this.key(id));
     if (tile) tile.used = ++this.clock;
@@ -59,8 +62,8 @@ export class TileCache {
   }
 
   /**
-   * Says what is wanted now, most urgent first: everything else that is under way is aborted. A
-   * tile known to be absent is replaced by the next coarser one that may be there.
+   * Sets the wanted tiles, most urgent first; all other requests are aborted. A tile known to be
+   * missing is replaced by the next coarser one that may exist.
    */
   want(list: TileId[], top: number): void {
     for (const flight of this.flights.values()) flight.wanted = false;
@@ -97,7 +100,7 @@ export class TileCache {
       this.flights.delete(key);
       flight.abort.abort();
     }
-    for (const [key, id] of queue.slice(0, Math.max(0, AT_ONCE - this.flights.size)))
+    for (const [key, id] of queue.slice(0, Math.max(0, MAX_REQUESTS - this.flights.size)))
       this.send(key, id);
     if (waitUntil < Infinity && !this.timer) {
       this.timer = setTimeout(
@@ -136,7 +139,7 @@ export class TileCache {
   }
 
   private land(key: string, flight: Flight, id: TileId, data: Planes | null): void {
-    // An aborted request may still answer; the answer is as good as any.
+    // An aborted request may still be answered, and the answer is valid.
     if (this.flights.get(key) === flight) this.flights.delete(key);
     this.failures.delete(key);
     if (data) this.trouble = null;
@@ -147,17 +150,17 @@ export class TileCache {
   }
 
   private evict(): void {
-    if (this.bytes <= KEPT) return;
-    // The least used go, down to three quarters; never those of the last few frames.
+    if (this.bytes <= MAX_BYTES) return;
+    // The least recently used tiles go, down to three quarters; never those of the last few frames.
     for (const [key, tile] of [...this.tiles].sort((a, b) => a[1].used - b[1].used).slice(0, -48)) {
-      if (this.bytes <= KEPT * 0.75) break;
+      if (this.bytes <= MAX_BYTES * 0.75) break;
       this.bytes -= bytesOf(tile.data);
       for (const made of tile.made.values()) (made as { close?: () => void } | null)?.close?.();
       this.tiles.delete(key);
     }
   }
 
-  /** The tile itself, or the nearest coarser one that is there. */
+  /** The tile itself, or the nearest coarser one that is loaded. */
   standIn(id: TileId, top: number, good: (tile: Tile) => boolean = () => true): Tile | undefined {
     for (let level = id.level; level <= top; level++) {
       const tile = this.get({ kind: id.kind, level, index: ancestor(id.level, id.index, level) });
@@ -166,10 +169,7 @@ export class TileCache {
     return undefined;
   }
 
-  /**
-   * Finer tiles inside of one that isn't there: what zooming out leaves behind. Two levels down at
-   * most.
-   */
+  /** Finer tiles inside a missing one, as left over from zooming out. At most two levels down. */
   parts(id: TileId, good: (tile: Tile) => boolean = () => true): Tile[] {
     for (let down = 1; down <= 2 && id.level - down >= 0; down++) {
       const n = 2 ** down;
@@ -184,8 +184,8 @@ export class TileCache {
   }
 
   /**
-   * The finest level there is for what a window shows of a kind at a level, when the source is
-   * known to carry no finer; `level` itself when it does, or when that isn't known yet.
+   * The finest level in the source for a window's tiles of a kind, if the source is known to lack
+   * `level`; otherwise `level` itself.
    */
   stopsAt(kind: TileKind, level: number, t0: number, t1: number, top: number): number {
     let finest = level;
@@ -202,7 +202,7 @@ export class TileCache {
     return finest;
   }
 
-  /** Forgets everything, aborts what is under way. */
+  /** Forgets everything and aborts all requests. */
   close(): void {
     for (const flight of this.flights.values()) flight.abort.abort();
     this.flights.clear();
@@ -213,7 +213,7 @@ export class TileCache {
   }
 }
 
-/** A tile's planes and, about as much, the image made of them. */
+/** Size of a tile's planes and of its image, which is about as large. */
 function bytesOf(data: Planes | null): number {
   let sum = 256;
   for (const plane of Object.values(data?.planes ?? {})) sum += 2 * plane.byteLength;

@@ -1,6 +1,6 @@
 /**
- * Selecting: from what was hit, and by steps along a row, up to the parent, on to the next steal.
- * Each is announced.
+ * Selection by clicks and by steps along a row, up to the parent, and on to the next steal. Each
+ * one is announced to screen readers.
  */
 
 import type { StrandDetail, TaskDetail } from "../data/contract";
@@ -22,7 +22,7 @@ export function choose(what: Selection | null, said?: string): void {
 
 type BoxHit = Extract<Hit, { kind: "box" }>;
 
-/** The boxes that a hit's index counts. */
+/** The boxes that a hit's index refers to. */
 export const boxesOf = (scene: Scene, hit: BoxHit): Boxes =>
   hit.inside ? scene.inner : scene.boxes;
 
@@ -37,7 +37,7 @@ export function selectionOf(scene: Scene, hit: BoxHit): Selection {
   return hit.inside ? { ...strand, inner: boxes.start[hit.index]! } : strand;
 }
 
-/** What clicking there selects; null where a click selects nothing. `add`: further rows. */
+/** Selects what a click on a hit selects; null if nothing is there. `add`: further rows. */
 export async function chooseHit(view: TimelineView, hit: Hit | null, add = false): Promise<void> {
   const run = view.meta.id;
   const { scene } = view;
@@ -83,7 +83,7 @@ export async function chooseHit(view: TimelineView, hit: Hit | null, add = false
   }
 }
 
-/** The row alone, or with `add` together with those that are selected; then once more: without. */
+/** Selects a row. With `add` it is added to the selected rows, or removed if it was selected. */
 export function chooseRow(view: TimelineView, row: number, add = false): void {
   view.cursorRow = row;
   const before = add ? rowsOf(selection.value) : [];
@@ -114,7 +114,7 @@ export function chooseRows(view: TimelineView, rows: readonly number[]): void {
     );
 }
 
-/** Selects a strand of which only the number is known; shows it when it is elsewhere. */
+/** Selects a strand by number alone; shows it if it is elsewhere. */
 export async function chooseStrand(view: TimelineView, id: number, reveal = false): Promise<void> {
   const s = await view.facts.later<StrandDetail>(requests.strand(view.meta.id, id));
   if (!s) {
@@ -149,7 +149,7 @@ export async function chooseSteal(view: TimelineView, id: number, reveal = false
   }
 }
 
-/** The strand selected now, or the longest one in view on the row the keyboard is on. */
+/** The selected strand, or the longest visible one on the cursor's row. */
 async function current(view: TimelineView): Promise<StrandDetail | null> {
   const now = selection.value;
   const ask = (id: number) => view.facts.later<StrandDetail>(requests.strand(view.meta.id, id));
@@ -164,7 +164,7 @@ async function current(view: TimelineView): Promise<StrandDetail | null> {
   return null;
 }
 
-/** The longest box of a row in view, or -1. */
+/** The longest visible box of a row, or -1. */
 function longest(view: TimelineView, row: number): number {
   const boxes = view.scene?.boxes;
   let best = -1;
@@ -178,7 +178,9 @@ function longest(view: TimelineView, row: number): number {
   return best;
 }
 
-/** Next (1) or previous (-1) strand on the row; the longest in view when none is selected. */
+/**
+ * The next (1) or previous (-1) strand on the row; without a selection, the longest visible one.
+ */
 export async function step(view: TimelineView, by: 1 | -1): Promise<void> {
   const now = await current(view);
   if (!now) {
@@ -212,7 +214,7 @@ export async function parent(view: TimelineView): Promise<void> {
 }
 
 /**
- * The row above or below: its strand at the same time when one is selected, else the row itself.
+ * The row above or below: its strand at the same time if one is selected, otherwise the row itself.
  */
 export async function moveRow(view: TimelineView, by: 1 | -1): Promise<void> {
   const now = await current(view);
@@ -235,8 +237,8 @@ export async function moveRow(view: TimelineView, by: 1 | -1): Promise<void> {
 }
 
 /**
- * The next steal after the selected one, or after the window's start; looks on to the right, window
- * by window, as long as there are any.
+ * Selects the next steal after the selected one, or after the window's start; it searches to the
+ * right, window by window, until there are no more.
  */
 export async function nextSteal(view: TimelineView): Promise<void> {
   const now = await current(view);
@@ -248,7 +250,8 @@ export async function nextSteal(view: TimelineView): Promise<void> {
   }
   const planes = (level: number, index: number) =>
     view.source.planes(requests.arcs(meta.id, level, index)).catch(() => null);
-  // From tiles small enough to tell their steals, on to wider ones the farther it looks.
+  // Starts with tiles small enough to contain single steals, and takes wider ones the further it
+  // searches.
   let level = Math.min(
     meta.top_level,
     Math.max(0, Math.ceil(Math.log2((view.window.t1 - view.window.t0) / 1024))),

@@ -1,4 +1,4 @@
-/** One frame, from the ground up. */
+/** Draws one frame, from the background up. */
 
 import { partsOf, rowsEnd } from "./bands";
 import { attempts } from "./attempts";
@@ -20,13 +20,13 @@ import type { Look } from "./tiles";
 import { drawWaits, waits } from "./waits";
 import type { Wait } from "./waits";
 
-/** What a frame found out on the way, for pointing at it. */
+/** Results of drawing a frame that hit tests need. */
 export interface Drawn {
   complete: boolean;
   columns: Columns;
   dots: Dot[];
   steals: Steals;
-  /** Waits that have a curve. */
+  /** Waits with a curve. */
   waits: Wait[];
 }
 
@@ -37,7 +37,7 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
   minimap(s, pen);
   const columns = strip(s, pen);
   regions(s, pen, lanes);
-  // Among compact rows the pinned ones are higher.
+  // Pinned rows are higher than compact ones.
   const parts = partsOf(bands.rows).map((part) => ({
     ...s,
     bands: { ...bands, rows: part },

@@ -1,4 +1,4 @@
-/** The view for files: a picture, or the strands in it as CSV (export/export.ts saves them). */
+/** The view as a file: a picture, or the visible strands as CSV (export/export.ts saves them). */
 
 import { LANE_HEADER, strandRows } from "./inview";
 import { CanvasPen } from "./pen";
@@ -32,7 +32,7 @@ export function svgText(view: TimelineView): string {
 export function csvText(view: TimelineView): string {
   const cell = (v: string | number) => {
     let text = String(v);
-    // A spreadsheet would run what begins like a formula.
+    // A spreadsheet would evaluate a text that begins like a formula.
     if (typeof v === "string" && /^[=+\-@\t]/.test(text)) text = `'${text}`;
     return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };

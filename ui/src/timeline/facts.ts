@@ -1,4 +1,4 @@
-/** Details of strands, tasks, regions and findings, asked for once each and kept. */
+/** Details of strands, tasks, regions and findings, each requested once and cached. */
 
 import type {
   FindingWords,
@@ -25,7 +25,7 @@ export class Facts {
     private readonly changed: () => void,
   ) {}
 
-  /** The answer, undefined while it is on its way, null when there is none. */
+  /** The answer: undefined while it is in flight, null if there is none. */
   private ask<T>(url: string): T | null | undefined {
     const found = this.known.get(url);
     if (found === "waiting") return undefined;
@@ -36,7 +36,7 @@ export class Facts {
       (value) => this.keep(url, { value, why: null }),
       (error: unknown) => {
         const why = (error as { why?: string }).why;
-        // What may come later is asked for again when somebody looks again.
+        // Temporary failures are forgotten, so that the next use requests it again.
         if (why === "loading" || why === "gone")
           setTimeout(() => (this.known.delete(url), this.changed()), 700);
         else
@@ -82,7 +82,7 @@ export class Facts {
     return this.ask<Summary>(requests.summary(this.run))?.findings?.[index] ?? null;
   }
 
-  /** As a promise, for steps that need the answer before they go on. */
+  /** The answer as a promise, for code that must wait for it. */
   later<T>(url: string): Promise<T | null> {
     return this.source.json<T>(url).catch(() => null);
   }

@@ -8,17 +8,17 @@ import { time } from "./scale";
 import type { Span } from "./scale";
 import type { TimelineView } from "./view";
 
-/** A press that moves less than this is a click. */
-const SLACK = 4;
+/** Distance in pixels below which a press is a click. */
+const MIN_DRAG = 4;
 /** Two presses within this many milliseconds are a double click. */
-const DOUBLE = 500;
+const DOUBLE_CLICK_MS = 500;
 
 type Drag =
   | { kind: "range"; from: number }
   | { kind: "pan"; x: number; y: number; window: Span }
   | { kind: "brush"; part: "start" | "end" | "middle" | "new"; from: number; window: Span };
 
-/** Listens until the function returned is called; `pointed` is told what is under the pointer. */
+/** Listens until the returned function is called; `pointed` receives what is under the pointer. */
 export function gestures(
   view: TimelineView,
   pointed: (hit: Hit | null, x: number, y: number) => void,
@@ -43,8 +43,8 @@ export function gestures(
     moved: boolean;
     again: boolean;
   } | null = null;
-  // What a double click began on: the drawer that the first click opens may move everything before
-  // the second.
+  // The target of a double click's first press: the drawer that the first click opens may move
+  // everything before the second.
   let first: { at: number; x: number; y: number; hit: Hit | null; span: Span | null } | null = null;
   let pinch: { distance: number; middle: number } | null = null;
 
@@ -66,8 +66,8 @@ export function gestures(
     const hit = view.at(p.x, p.y);
     const again =
       first !== null &&
-      e.timeStamp - first.at < DOUBLE &&
-      Math.hypot(p.x - first.x, p.y - first.y) < SLACK;
+      e.timeStamp - first.at < DOUBLE_CLICK_MS &&
+      Math.hypot(p.x - first.x, p.y - first.y) < MIN_DRAG;
     if (!again) {
       const b = view.scene?.boxes;
       first = {
@@ -124,7 +124,7 @@ export function gestures(
       pointed(hit, p.x, p.y);
       return;
     }
-    if (!pressed.moved && Math.hypot(p.x - pressed.x, p.y - pressed.y) < SLACK) return;
+    if (!pressed.moved && Math.hypot(p.x - pressed.x, p.y - pressed.y) < MIN_DRAG) return;
     pressed.moved = true;
     pointed(null, p.x, p.y);
     const drag = pressed.drag;
@@ -162,7 +162,7 @@ export function gestures(
     if (!keep) return;
     if (!was.moved) {
       if (was.hit?.kind === "minimap") {
-        // A click beside the window brings its middle there.
+        // A click outside the window centres it there.
         const w = view.window;
         if (was.hit.part === "outside")
           view.show({ t0: was.hit.t - (w.t1 - w.t0) / 2, t1: was.hit.t + (w.t1 - w.t0) / 2 }, true);
@@ -197,7 +197,7 @@ export function gestures(
     (e) => {
       const p = place(e);
       const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? 400 : 1;
-      // Browsers tell a pinch on a trackpad as a wheel with Ctrl, in small steps.
+      // Browsers report a trackpad pinch as small wheel steps with Ctrl.
       if (e.ctrlKey || e.metaKey) {
         e.preventDefault();
         view.zoom(
@@ -239,7 +239,7 @@ function cursor(hit: Hit | null, shift: boolean): string {
     : "default";
 }
 
-/** Sets the weak selection, which the other views show too. */
+/** Sets the hovered item, which the other views show too. */
 function point(view: TimelineView, hit: Hit | null): void {
   let to: Selection | null = null;
   if (hit?.kind === "box" && view.scene) to = selectionOf(view.scene, hit);

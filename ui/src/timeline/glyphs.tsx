@@ -1,4 +1,4 @@
-/** What each layer looks like, small: the toolbar is the legend. */
+/** Small pictures of each layer, so that the toolbar is the legend. */
 
 import type { Tokens } from "../colors";
 import type { Layer } from "../store";

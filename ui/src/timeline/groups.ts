@@ -1,6 +1,7 @@
 /**
- * Rows in groups, each under a head: by the pool of their thread, by process (of a run of ranks,
- * by rank), or by tens. A trace does not tell on which CPU, so on which NUMA node, a strand ran.
+ * Groups of rows, each with a head: by the pool of their thread, by process (by rank in a run of
+ * ranks), or by tens. A trace does not contain on which CPU, and so on which NUMA node, a strand
+ * ran.
  */
 
 import type { RunMeta, ThreadMeta } from "../data/contract";
@@ -14,27 +15,27 @@ export interface Group {
   rows: readonly number[];
 }
 
-/** What stands from top to bottom: rows, and before which of them a head. */
+/** Rows from top to bottom, and the heads before some of them. */
 export interface Arranged {
   order: readonly number[];
-  /** `at` is a place in `order`. */
+  /** `at` is an index into `order`. */
   heads: readonly { at: number; group: Group }[];
 }
 
-/** Workers under one head where they are counted. */
-const TEN = 10;
+/** Number of workers per head when grouping by tens. */
+const WORKERS_PER_HEAD = 10;
 
-/** Fewer rows are named in the head. */
+/** Smallest number of rows that the head counts; fewer are listed by name. */
 const MIN_COUNTED = 4;
 
-/** The groups that a run's rows can stand in. */
+/** The available groupings. */
 export const GROUPINGS: [RowsShown["group"], string][] = [
   ["none", "not at all"],
   ["pool", "pool"],
   ["process", "process"],
   ["tens", "tens"],
 ];
-/** Asked for by others, but no trace tells of it. */
+/** A requested grouping that no trace supports. */
 export const NO_GROUPING = "NUMA node (not in a trace)";
 
 export function arrange(
@@ -51,7 +52,8 @@ export function arrange(
     if (rows) rows.push(row);
     else groups.set(key, [row]);
   }
-  // Pinned rows stay on top; groups stand by their first worker, however rows are sorted in them.
+  // Pinned rows stay on top. Groups are ordered by their first worker, however their rows are
+  // sorted.
   const sorted = [...groups].sort(([a, x], [b, y]) =>
     a === "pinned" ? -1 : b === "pinned" ? 1 : Math.min(...x) - Math.min(...y),
   );
@@ -68,7 +70,7 @@ function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string 
   if (by === "process")
     return thread.process === undefined ? "process" : `process ${thread.process}`;
   if (!thread.worker) return "threads";
-  if (by === "tens") return `tens ${Math.floor(row / TEN)}`;
+  if (by === "tens") return `tens ${Math.floor(row / WORKERS_PER_HEAD)}`;
   return thread.pool === null ? "workers" : `pool ${thread.pool}`;
 }
 
@@ -80,7 +82,7 @@ function titleOf(
   const busy = rows.map((row) => run.threads[row]?.busy ?? null);
   const known = busy.filter((b) => b !== null);
   const mean = known.reduce((sum, b) => sum + b, 0) / Math.max(1, known.length);
-  // Rows under a pixel-thin group have no room for their names.
+  // Thin rows of a group have no room for their names.
   const names = rows.map((row) => run.threads[row]?.label ?? "").join(", ");
   const note = [
     rows.length < MIN_COUNTED ? names : many(rows.length, "row"),

@@ -1,4 +1,4 @@
-/** What is under the pointer. */
+/** Hit testing on the canvas. */
 
 import { TILE_BINS } from "../data/contract";
 import type { RegionSpan } from "../data/contract";
@@ -23,9 +23,9 @@ export type Hit =
   | { kind: "region"; region: RegionSpan }
   | { kind: "label"; row: number }
   | { kind: "head"; group: Group }
-  /** `inside`: the index is that of a box inside a folded strand. */
+  /** `inside`: the index refers to a box inside a folded strand. */
   | { kind: "box"; index: number; row: number; t: number; inside?: boolean }
-  /** A column of several strands: the longest of them, and how many there are. */
+  /** A column of several strands: the longest of them, and their number. */
   | {
       kind: "column";
       strand: number;
@@ -37,7 +37,7 @@ export type Hit =
     }
   | { kind: "free"; row: number; t: number; what: "delay" | "sched" | "app" | "unread" | null }
   | { kind: "arc"; arc: Arc; t: number }
-  /** The line of the CPU's load, or the area of the queue, below a lane. */
+  /** The CPU's load line or the queue's area below a lane. */
   | { kind: "load"; of: "cpu" | "queue"; row: number; t: number }
   | { kind: "wait"; wait: Wait; t: number }
   | { kind: "dot"; dot: Dot; t: number }
@@ -91,7 +91,7 @@ export function hit(s: Scene, drawn: Drawn, lanes: number[], px: number, py: num
   return bin(s, row, t);
 }
 
-/** Which line below the lane stands there. */
+/** The line below the lane at this height. */
 function loadAt(s: Scene, row: number, py: number): "cpu" | "queue" | null {
   const rows = styleOf(s.bands.rows, row);
   const below = py - laneTop(rows, row) - rows.lane;
@@ -100,7 +100,7 @@ function loadAt(s: Scene, row: number, py: number): "cpu" | "queue" | null {
   return rows.queue && below >= from && below <= from + rows.queue + 6 ? "queue" : null;
 }
 
-/** A row's planes where a moment is, and the place in them. */
+/** A row's planes at a moment, and the index in them. */
 export function binAt(
   s: Scene,
   row: number,

@@ -1,4 +1,4 @@
-/** The strands in view as lines of text: for the table and for CSV. */
+/** The visible strands as rows of text, for the table and for CSV. */
 
 import { FLAG } from "./boxes";
 import type { TimelineView } from "./view";
@@ -24,12 +24,12 @@ export interface InView {
   task: number;
   start: number;
   end: number;
-  /** Inside a folded strand: where it starts. */
+  /** For a strand inside a folded strand: its start. */
   inner?: number;
   cells: (string | number)[];
 }
 
-/** By start; only strands that are boxes of their own, so the table is what is seen. */
+/** By start; only strands with boxes of their own, so that the table equals the picture. */
 export function strandRows(view: TimelineView): InView[] {
   const { scene, meta } = view;
   if (!scene) return [];

@@ -1,4 +1,4 @@
-/** The timeline's commands: what its keys do, as `?` and the palette list them. */
+/** The timeline's commands, which the palette and `?` list. */
 
 import type { Command } from "../commands";
 import { register } from "../commands";
@@ -76,14 +76,14 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
 export const registerKeys = (view: () => TimelineView | null, table: () => void): (() => void) =>
   register(...commandsOf(view, table));
 
-/** Before the first spawn nothing is for other workers: reading input, say. */
+/** Before the first spawn there are no tasks for other workers, such as while reading input. */
 function fromFirstSpawn(v: TimelineView): void {
   const first = v.meta.first_spawn;
   if (first === null) announcement.value = "No task for others too was created in this run.";
   else v.show({ t0: first, t1: v.meta.elapsed }, true);
 }
 
-/** Does something with the selected row; else what is done without one. */
+/** Applies a function to the selected row, or another one if no row is selected. */
 function withRow(
   v: TimelineView,
   run: (row: number, label: string) => void,
@@ -96,7 +96,7 @@ function withRow(
   else run(row, v.meta.threads[row]?.label ?? "row");
 }
 
-/** Fits what is selected into the window. */
+/** Fits the selection into the window. */
 async function focus(v: TimelineView): Promise<void> {
   const what = selection.value;
   if (!what || what.run !== v.meta.id) {

@@ -4,7 +4,7 @@ import { MockSource } from "../data/mock";
 import { requests } from "../data/requests";
 import { columns, stepped } from "./profile";
 import { lanes } from "./regions";
-import { MOST_ARCS, nextArc, steals } from "./steals";
+import { MAX_ARCS, nextArc, steals } from "./steals";
 import { SvgPen } from "./svg";
 import { TileCache } from "./cache";
 import type { Slot } from "./tiles";
@@ -76,7 +76,7 @@ describe("steals", () => {
       [0, 1, 10000],
       [1, 0, 4000],
     ]);
-    expect(steals([arcsSlot(MOST_ARCS + 50)], scale).crowded).toBe(true);
+    expect(steals([arcsSlot(MAX_ARCS + 50)], scale).crowded).toBe(true);
   });
 });
 

@@ -1,4 +1,4 @@
-/** The layers that can be switched, by name, and which of them a run has data for. */
+/** The layers that can be switched, by name, and whether a run has data for them. */
 
 import type { RunMeta } from "../data/contract";
 import { announcement, layers } from "../store";
@@ -20,7 +20,7 @@ export const LAYER_NAMES: Record<Layer, string> = {
   regions: "Regions",
 };
 
-/** Steals that a tile of arcs has at most: of more it has the pairs alone. */
+/** Maximum number of steals in a tile of arcs; a tile with more has only the pairs. */
 const MAX_ARCS = 2000;
 
 export function layerThere(meta: RunMeta, layer: Layer): boolean {
@@ -33,7 +33,7 @@ export function layerThere(meta: RunMeta, layer: Layer): boolean {
       return meta.steals + meta.leaps > MAX_ARCS;
     case "waits":
       return meta.waits > 0;
-    // Only a whole run has delay and no-work: a part says nothing of the workers beside it.
+    // Only a whole run has delay and no-work: a part has no data about its other workers.
     case "delay":
     case "nowork":
       return meta.only === null;
@@ -48,7 +48,7 @@ export function layerThere(meta: RunMeta, layer: Layer): boolean {
   }
 }
 
-/** What is shown of a run: of a part of one, no lost time, of which nothing is known there. */
+/** The shown layers of a run; a part of a run has no lost time. */
 export function layersOf(meta: RunMeta): ReadonlySet<Layer> {
   if (!meta.only) return layers.value;
   const told = [...layers.value].filter((l) => l !== "delay" && l !== "nowork");

@@ -1,4 +1,4 @@
-/** How tiles of rows are to look: from what is shown and selected to the rasteriser's job. */
+/** Look of row tiles: from the view's state and selection to the rasteriser's job. */
 
 import { alpha } from "../colors";
 import type { Tokens } from "../colors";
@@ -20,7 +20,7 @@ export function look(
   const bright = brightOf(selection);
   const flags = [layers.has("delay"), layers.has("nowork"), layers.has("cpu")];
   const ground = packed(t.panel);
-  // Flat stand-ins for the patterns, where a run is too narrow to show one.
+  // Flat substitutes for patterns where a run is too narrow for one.
   const over = (hex: string, share: number) => blend(packed(hex), ground, share);
   return {
     key: `${palette.mode} ${dark} ${bright ? `${bright.by}${bright.index}` : ""} ${flags.join()}`,
@@ -41,7 +41,7 @@ export function look(
           flags[1] ? packed(t.appBg) : -1,
         ],
         unreadColor: over(t.fg3, 0.12),
-        // Only what the rasteriser reads crosses into the worker.
+        // Only the planes that the rasteriser reads are sent to the worker.
         planes: {
           work: p.work,
           descheduled: p.descheduled,
@@ -61,7 +61,7 @@ export function look(
   };
 }
 
-/** What stays bright while everything else is dimmed. */
+/** The items that stay bright while everything else is dimmed. */
 export function brightOf(
   selection: Selection | null,
 ): { by: "code" | "site"; index: number } | null {
@@ -71,8 +71,8 @@ export function brightOf(
 }
 
 /**
- * The ready strands' colours: those whose task was just created are a plain light orange, all
- * others have the pattern of delay.
+ * Colour of ready strands whose task was just created: a plain light orange. All others have the
+ * pattern of delay.
  */
 export const readyCreate = (dark: boolean): string => (dark ? "#f2b56b" : "#f0b27a");
 

@@ -1,6 +1,6 @@
 /**
- * What lies over everything: the selection's outline, the range, the user's marks, the callouts of
- * a finding.
+ * Marks above everything: the selection's outline, the range, the user's marks, a finding's
+ * callouts.
  */
 
 import { ticks as timeOf } from "../format";
@@ -10,7 +10,7 @@ import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
 import type { Scene } from "./scene";
 
-/** Outlines of what is selected or, weaker, hovered. */
+/** Outlines of the selection or, weaker, of the hovered item. */
 export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolean): void {
   if (!what || what.run !== s.meta.id) return;
   const { rows } = s.bands;
@@ -53,13 +53,13 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
         box(s.boxes.row[i]!, s.boxes.start[i]!, s.boxes.end[i]!);
         shown++;
       }
-      // Too small for boxes: where the task is, from its facts.
+      // Too small for boxes: its place comes from the task's facts.
       const first = s.task?.stack[0];
       if (!shown && s.task?.task === what.id && first) box(first.row, s.task.start, s.task.end);
       break;
     }
     case "group":
-      // Of what is inside of a folded strand; others are all over the run.
+      // Only for nodes inside a folded strand; others are spread over the run.
       if (what.id.startsWith("s") && s.inside?.strand === Number(/^s(\d+)/.exec(what.id)?.[1]))
         box(s.inside.row, s.inside.start, s.inside.end);
       break;
@@ -68,7 +68,7 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
   }
 }
 
-/** The range that is selected or being drawn, with its length. */
+/** The selected or currently drawn range, with its length. */
 export function range(s: Scene, pen: Pen): void {
   const span =
     s.dragged ??
@@ -115,7 +115,7 @@ export function userMarks(s: Scene, pen: Pen): void {
   });
 }
 
-/** The selected finding, said where it happened. */
+/** The selected finding's text at its place. */
 export function callouts(s: Scene, pen: Pen): void {
   const { rows, x0, plot } = s.bands;
   const t = s.tokens;
@@ -135,7 +135,7 @@ export function callouts(s: Scene, pen: Pen): void {
         ? laneTop(rows, c.row) + laneHeight(rows, c.row) + 10
         : rows.y + Math.min(rows.h, rows.total) * 0.55 - h / 2;
     const y = Math.min(Math.max(below, rows.y + 4), rows.y + rows.h - h - 4);
-    // What it is about: a bracket over its time.
+    // A bracket over the finding's time.
     pen.line([a, y - 2, a, y - 6, b, y - 6, b, y - 2], t.fg2, { width: 1 });
     if (c.row !== null) pen.line([middle, y, middle, laneMiddle(rows, c.row)], t.fg2, { width: 1 });
     pen.rects([middle - w / 2, y, w, h], t.panel, 7);
@@ -159,7 +159,7 @@ function cut(pen: Pen, text: string, room: number, size: number, weight: number)
   return `${text.slice(0, n).trimEnd()}…`;
 }
 
-/** The line under the axis where a report has no finer detail. */
+/** The line below the axis, if a report has no finer detail. */
 export function stops(s: Scene, pen: Pen, level: number | null): void {
   if (level === null) return;
   const { axis, x0, plot } = s.bands;

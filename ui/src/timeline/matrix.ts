@@ -1,6 +1,6 @@
 /**
- * Who stole from whom how often: beside the rows where there is room, else over them where the
- * steals in view are too many to draw.
+ * Numbers of steals by thief and victim: beside the rows if there is room, otherwise over them if
+ * the visible steals are too many to draw.
  */
 
 import { count } from "../format";
@@ -11,25 +11,25 @@ import type { Pen } from "./pen";
 import type { Scene } from "./scene";
 import type { Steals } from "./steals";
 
-/** Width of the matrix beside the rows, and of the canvas from which on it stands there. */
-const DOCK = 312;
+/** Width of the matrix beside the rows, and minimum width of a canvas with it. */
+const DOCK_WIDTH = 312;
 const MIN_DOCKED = 1200;
-/** Room around its cells. */
+/** Margin around its cells. */
 const MARGIN = 18;
 const NAMES = 30;
 
-/** Width that the matrix takes from the time axis: the same at every zoom. */
+/** Width that the matrix takes from the time axis, equal at every zoom. */
 export function dockWidth(meta: RunMeta, layers: ReadonlySet<Layer>, width: number): number {
   const there = layers.has("matrix") && layerThere(meta, "matrix") && meta.threads.length > 1;
-  return there && width >= MIN_DOCKED ? DOCK : 0;
+  return there && width >= MIN_DOCKED ? DOCK_WIDTH : 0;
 }
 
-/** Where the matrix stands; null when it isn't shown. */
+/** Position of the matrix; null if it is not shown. */
 export interface Matrix {
   x: number;
   y: number;
   cell: number;
-  /** Rows that a cell stands for, when there are many. */
+  /** Number of rows per cell, if there are many rows. */
   by: number;
   n: number;
   docked: boolean;
@@ -53,8 +53,8 @@ export function matrixAt(s: Scene, all: Steals): Matrix | null {
   const room = Math.min(150, s.bands.rows.h - 60);
   const widest = Math.max(2, Math.min(24, Math.floor(room / n)));
   if (room < 40) return null;
-  // Below the rows where they leave room, if need be in smaller cells that still have their names;
-  // else over the last of their time.
+  // Below the rows if they leave room, with smaller cells (but large enough for names) if
+  // necessary; otherwise over the end of the rows.
   const area = s.bands.rows;
   const end = area.y + area.total - area.scroll;
   const fits = Math.min(widest, Math.floor((area.y + area.h - end - 36 - 38) / n));
@@ -70,7 +70,7 @@ export function matrixAt(s: Scene, all: Steals): Matrix | null {
   };
 }
 
-/** Thief, victim, count: of the steals in view, or of the tiles in view where they are too many. */
+/** Thief, victim, count: of the visible steals, or of the visible tiles if there are too many. */
 function pairsOf(all: Steals): [number, number, number][] {
   if (all.crowded) return all.pairs;
   const pairs = new Map<number, number>();
@@ -107,7 +107,7 @@ export function matrix(s: Scene, pen: Pen, all: Steals): void {
   const scale = `rows steal from columns, up to ${count(most)} times`;
   const label = (row: number): string => s.meta.threads[row]?.label ?? "";
   const name = (row: number): string => (m.by === 1 ? label(row) : "");
-  // Names where they have room: beside the rows, and below the columns.
+  // Names if they fit: beside the rows, and below the columns.
   const rows = m.cell >= 11 ? Array.from({ length: m.n }, (_, i) => name(i)) : [];
   const beside = Math.max(0, ...rows.map((w) => pen.textWidth(w, 10, 400)));
   const under = m.cell >= 20 && rows.every((w) => pen.textWidth(w, 10, 400) <= m.cell) ? 14 : 0;
@@ -150,7 +150,7 @@ export function matrix(s: Scene, pen: Pen, all: Steals): void {
       0.15 + (0.85 * Math.log2(1 + n)) / Math.log2(1 + most),
     );
   }
-  // The row that is pointed at or chosen, as a thief and as a victim.
+  // The hovered or selected row, as a thief and as a victim.
   const row =
     s.hover?.kind === "row" ? s.hover.row : s.selection?.kind === "row" ? s.selection.row : null;
   if (row !== null && Math.floor(row / m.by) < m.n) {
@@ -169,7 +169,7 @@ export function matrix(s: Scene, pen: Pen, all: Steals): void {
   });
 }
 
-/** The cell of the matrix under the pointer: rows it stands for and the count. */
+/** The matrix cell under the pointer: its rows and the count. */
 export function cellAt(
   s: Scene,
   all: Steals,

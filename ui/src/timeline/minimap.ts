@@ -1,4 +1,4 @@
-/** The whole run with the window on it, and the axis of the window. */
+/** The minimap: the whole run with the window on it, and the window's axis. */
 
 import { axis as labelAt, ticks as timeOf } from "../format";
 import { veil } from "./look";

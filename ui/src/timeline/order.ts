@@ -12,7 +12,7 @@ export function orderOf(threads: readonly ThreadMeta[], shown: RowsShown): numbe
   if (shown.sort === "busy")
     others.sort((a, b) => (threads[b]!.busy ?? 0) - (threads[a]!.busy ?? 0));
   const order = [...pinned, ...others];
-  // Something has to be seen.
+  // At least one row must be visible.
   return order.length ? order : threads.map((_, row) => row);
 }
 
@@ -45,7 +45,7 @@ export function hide(row: number, label: string): void {
   );
 }
 
-/** Hides all rows that were less busy than this one, but for pinned ones. */
+/** Hides all rows that were less busy than this one, except pinned ones. */
 export function hideLessBusy(threads: readonly ThreadMeta[], row: number): void {
   const { pinned, hidden } = rowsShown.value;
   const least = threads[row]?.busy ?? 0;

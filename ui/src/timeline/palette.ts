@@ -8,7 +8,7 @@ import type { ColorBy } from "../store";
 import { blend, packed } from "./raster";
 import type { RasterBy } from "./raster";
 
-/** What a box is, as far as its colour goes. */
+/** The properties of a box that determine its colour. */
 export interface BoxFacts {
   code: number;
   site: number;
@@ -18,10 +18,13 @@ export interface BoxFacts {
   readyPath: boolean;
 }
 
-/** Levels that are told apart; deeper ones take the last colour. */
+/** Number of levels with colours of their own; deeper ones have the last colour. */
 const LEVELS = 64;
 
-/** The rasteriser's colours: a texture tints them, as narrow columns have no room for marks. */
+/**
+ * The rasteriser's colours: a texture becomes a tint, because narrow columns have no room for
+ * marks.
+ */
 export const lutOf = (table: readonly Colour[], dark: boolean): Uint32Array =>
   Uint32Array.from(table, (c) => packed(flatOf(c, dark)));
 
@@ -105,7 +108,7 @@ export class Palette {
     }
   }
 
-  /** Colour and texture as one, where there is no room for marks. */
+  /** Colour and texture as one flat colour, without room for marks. */
   flat(of: Colour): string {
     if (of.texture === "none") return of.fill;
     let found = this.flats.get(of);
@@ -113,7 +116,7 @@ export class Palette {
     return found;
   }
 
-  /** A colour of what is not selected while something else is. */
+  /** A fill dimmed because something else is selected. */
   dim(fill: string): string {
     let found = this.dimmed.get(fill);
     if (!found) {

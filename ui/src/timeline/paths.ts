@@ -1,6 +1,6 @@
 /**
- * The critical path on the lanes' top and the ready path on their bottom, so that both are seen
- * where they run together.
+ * The critical path at the top of the lanes and the ready path at their bottom, so that both are
+ * visible where they coincide.
  */
 
 import { isShown, laneHeight, laneMiddle } from "./bands";
@@ -16,18 +16,18 @@ export interface PathPiece {
   gap: boolean;
 }
 
-/** A piece outside of a tile: row, start, end, strand. */
+/** A piece outside the tile: row, start, end, strand. */
 type Neighbour = [number, number, number, number] | null | undefined;
 
 /**
- * Pieces in view, by time, from the path's tiles; with the piece before the first tile and the one
- * after the last, so that a wait of which neither end is in view is drawn too.
+ * Visible pieces by time, from the path's tiles, with the piece before the first tile and the one
+ * after the last, so that a wait is drawn even if neither of its ends is visible.
  */
 export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
   const all: PathPiece[] = [];
   const seen = new Set<string>();
   const add = (row: number, start: number, end: number, strand: number, gap: boolean) => {
-    // Threads beyond the rows have none, nor have hidden ones: the path hops over their pieces.
+    // Threads without a row, and hidden rows, have no pieces: the path skips them.
     if (isShown(s.bands.rows, row)) all.push({ row, start, end, strand, gap });
   };
   const slots = s.tiles.slots(kind, s.scale).filter((slot) => slot.tile?.data);
@@ -40,7 +40,7 @@ export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
     for (let i = 0; i < p.row.length; i++) {
       const piece: Neighbour = [p.row[i]!, p.start[i]!, p.end[i]!, p.strand[i]!];
       const [row, start, end] = piece;
-      // A coarser tile that stands in for a finer one has pieces outside of its slot.
+      // A coarser tile used in place of a finer one has pieces outside its slot.
       if (end < slot.t0) {
         before = piece;
         continue;
@@ -50,7 +50,7 @@ export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
         break;
       }
       if (start < slot.t0 || end > slot.t1) {
-        // A piece over the border of two tiles is in both.
+        // A piece across the border of two tiles is in both.
         const key = `${row} ${start} ${end}`;
         if (seen.has(key)) continue;
         seen.add(key);
@@ -63,15 +63,15 @@ export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
   return all.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** Pieces of a frame at most. */
+/** Maximum number of pieces in a frame. */
 const MAX_PIECES = 300;
 
-/** Hops of a frame that are drawn as lines of their own. */
+/** Maximum number of hops in a frame that are drawn as lines of their own. */
 const MAX_HOPS = 60;
 
 /**
- * Joins what follows on the same row within a pixel, and leaves out the shortest where they are
- * still too many.
+ * Joins pieces of a row that are less than a pixel apart, and omits the shortest if there are still
+ * too many.
  */
 function coarse(all: PathPiece[], s: Scene): PathPiece[] {
   const perPixel = (s.scale.t1 - s.scale.t0) / s.scale.width;
@@ -119,7 +119,7 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
     if (before) {
       const y0 = height(before.row);
       const x0 = Math.min(Math.max(pixel(s.scale, before.end), left), right);
-      // Hops closer than a pixel to the last one would only thicken it.
+      // A hop closer than a pixel to the last one would only make it thicker.
       if (
         (before.row !== piece.row && a - last >= 1) ||
         (before.row === piece.row && a - x0 > 1.5) ||
@@ -131,12 +131,13 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
     }
     before = piece;
   }
-  // Compact rows have no room for a rim, and a dark line without one is not seen on a dark ground.
+  // Compact rows have no room for an outline, and a dark line without one is invisible on a dark
+  // background.
   const ink = rows.compact && s.dark ? t.halo : t.path;
   const halo = critical ? t.halo : "rgba(255,255,255,.85)";
   if (!rows.compact) pen.line(runs, halo, { width: critical ? 6 : 3.4 });
-  // A path that changes worker all the time would hide the rows behind its dashes: then they only
-  // hint at it.
+  // A path that changes worker all the time would hide the rows behind its dashes, so they are
+  // faint.
   const many = hops.length > 8 * MAX_HOPS;
   if (!many && !rows.compact) pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
   pen.line(

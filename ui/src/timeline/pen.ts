@@ -1,6 +1,7 @@
 /**
- * What the timeline draws with: few shapes, on a canvas (here) or into an SVG (svg.ts), each
- * counted, so that a frame's cost is known and an exported picture is the one on the screen.
+ * Drawing operations of the timeline: a few shapes, on a canvas (here) or into an SVG (svg.ts).
+ * Shapes are counted, so that a frame's cost is known, and an exported picture equals the one on
+ * the screen.
  */
 
 import { ground, texture } from "../patterns";
@@ -10,7 +11,7 @@ import type { Texture } from "../colors";
 export const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 
 /**
- * A colour, the pattern of a kind of free time, or what is laid over repeated colours of the
+ * A colour, the pattern of a kind of free time, or the texture over a repeated colour of the
  * palette.
  */
 export type Paint = string | { ground: Ground; strong?: boolean } | { texture: Texture };
@@ -20,7 +21,7 @@ export interface TextStyle {
   weight?: number;
   colour: string;
   align?: "left" | "center" | "right";
-  /** Colour of a border around the letters. */
+  /** Colour of an outline around the letters. */
   halo?: string;
 }
 
@@ -32,10 +33,10 @@ export interface LineStyle {
 
 export interface Pen {
   readonly dark: boolean;
-  /** Shapes drawn so far; a batch counts each of its shapes, an area is one. */
+  /** Number of shapes drawn; each shape of a batch counts, an area is one. */
   primitives: number;
   rect(x: number, y: number, w: number, h: number, paint: Paint, alpha?: number): void;
-  /** Rectangles x, y, w, h one after the other, of one paint. */
+  /** Rectangles as x, y, w, h in sequence, with one paint. */
   rects(boxes: readonly number[], paint: Paint, radius?: number, alpha?: number): void;
   frame(
     x: number,
@@ -46,12 +47,12 @@ export interface Pen {
     width: number,
     radius?: number,
   ): void;
-  /** Points x, y one after the other; a NaN begins a new line. */
+  /** Points as x, y in sequence; a NaN begins a new line. */
   line(points: readonly number[], colour: string, style?: LineStyle): void;
   area(points: readonly number[], paint: Paint, alpha?: number): void;
   /** Bézier curves of eight numbers each. */
   curves(points: readonly number[], colour: string, style?: LineStyle): void;
-  /** Circles x, y one after the other. */
+  /** Circles as x, y in sequence. */
   dots(points: readonly number[], radius: number, paint: string): void;
   text(text: string, x: number, y: number, style: TextStyle): void;
   textWidth(text: string, size: number, weight?: number): number;
@@ -67,10 +68,7 @@ export interface Pen {
     h: number,
   ): void;
   clip(x: number, y: number, w: number, h: number, draw: () => void): void;
-  /**
-   * Moves patterns along with the time axis, so that they stand still on what they cover while it
-   * is panned.
-   */
+  /** Moves patterns with the time axis, so that they stay in place on the shapes during a pan. */
   patternShift(dx: number): void;
 }
 
@@ -114,7 +112,7 @@ export class CanvasPen implements Pen {
     c.fillStyle = this.paint(paint);
     c.globalAlpha = alpha;
     if (radius === 0) {
-      // A path of thousands of rectangles costs the rasteriser far more than as many fills.
+      // One path of thousands of rectangles costs the rasteriser far more than separate fills.
       for (let i = 0; i < boxes.length; i += 4)
         c.fillRect(boxes[i]!, boxes[i + 1]!, boxes[i + 2]!, boxes[i + 3]!);
     } else {

@@ -1,11 +1,11 @@
-/** The parallelism profile by pixel column, from tiles: mean numbers of strands and workers. */
+/** Mean numbers of strands and workers by pixel column, from tiles. */
 
 import { TILE_BINS } from "../data/contract";
 import type { Scale } from "./scale";
 import { binsOf } from "./tiles";
 import type { Slot } from "./tiles";
 
-/** As the planes of `profile` are called. */
+/** Names of planes of `profile`. */
 export const READY = [
   "create",
   "create_continuation",
@@ -28,7 +28,7 @@ export const SERIES = [
 
 export interface Columns {
   n: number;
-  /** One array a series, NaN where nothing is known yet. */
+  /** One array per series, NaN where data is missing. */
   values: Record<string, Float32Array>;
 }
 
@@ -71,7 +71,7 @@ export function columns(
   return { n, values };
 }
 
-/** The column that holds a pixel, and the numbers there. */
+/** The column at a pixel, and its numbers. */
 export function at(c: Columns, scale: Scale, px: number): Record<string, number> | null {
   const column = Math.floor(((px - scale.x0) / scale.width) * c.n);
   if (column < 0 || column >= c.n || Number.isNaN(c.values.running?.[column] ?? NaN)) return null;
@@ -79,8 +79,7 @@ export function at(c: Columns, scale: Scale, px: number): Record<string, number>
 }
 
 /**
- * Points of a stepped area between two lines over the columns; columns where nothing is known are
- * left out by height 0.
+ * Points of a stepped area between two lines over the columns; columns without data have height 0.
  */
 export function stepped(
   n: number,

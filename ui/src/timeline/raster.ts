@@ -1,35 +1,38 @@
 /**
- * One tile of rows as pixels: a line of boxes and a line of CPU load for each row, a pixel for each
- * bin. Runs in the worker (raster.worker.ts) or, where none starts, on the page's own thread; so it
- * knows nothing of canvas or DOM.
+ * Renders one tile of rows as pixels: a line of boxes and a line of CPU load for each row, a pixel
+ * for each bin. It runs in the worker (raster.worker.ts) or, if none starts, on the page's own
+ * thread, so it does not use canvas or DOM.
  */
 
 import { TILE_BINS } from "../data/contract";
 
-/** What a row's bins are coloured by, told to the rasteriser by the plane that is looked up. */
+/** The plane that determines the colour of a row's bins. */
 export type RasterBy = "code" | "site" | "level" | "row" | "critical" | "plain";
 
-/** Colours are 0xRRGGBB. */
+/** A tile to render. Colours are 0xRRGGBB. */
 export interface RasterJob {
   rows: number;
   by: RasterBy;
   /**
-   * Colours by the index that `by` looks up; what is beyond takes the last. `critical`: [off the
+   * Colours by index in the plane `by`; larger indices have the last colour. `critical`: [off the
    * path, on it].
    */
   lut: Uint32Array;
-  /** By index into the lut: 0, or the place of its texture in MARKS, from 1. */
+  /** By index into the lut: 0, or the position of its texture in MARKS, counted from 1. */
   marks: Uint8Array;
-  /** Index into the lut that stays bright, by code or by site; everything else is dimmed. */
+  /** The code or site that stays bright; everything else is dimmed. */
   bright: { by: "code" | "site"; index: number } | null;
-  /** What dimmed colours are mixed with, and the ground for blending. */
+  /** The background colour, with which dimmed and translucent colours are mixed. */
   ground: number;
   cpuColor: number;
-  /** 0: the CPU line stays empty; 1: from the plane `cpu` (if there) or else from work. */
+  /**
+   * False leaves the CPU line empty; true draws it from the plane `cpu`, or from `work` without
+   * that plane.
+   */
   cpu: boolean;
   /**
-   * Colour of free time by kind, or -1 when the layer is switched off: delay, no-work-sched,
-   * no-work-app. What was not read is no layer: it is always seen.
+   * Colour of free time by kind, or -1 if the layer is switched off: delay, no-work-sched,
+   * no-work-app. Unread time is not a layer: it is always visible.
    */
   free: [number, number, number];
   unreadColor: number;
@@ -40,7 +43,7 @@ export interface RasterJob {
     delay: Uint8Array;
     no_work_sched: Uint8Array;
     no_work_app: Uint8Array;
-    /** Only traces that could be read in part have it. */
+    /** Only in traces of which a part could not be read. */
     unread: Uint8Array | null;
     code: Uint16Array;
     site: Uint16Array;
@@ -51,32 +54,32 @@ export interface RasterJob {
 }
 
 /**
- * What runs of bins show beside boxes: free time by kind, time off the CPU inside of strands, and
- * what was not read.
+ * Kinds of time besides boxes that form runs of bins: free time by kind, time off the CPU inside
+ * strands, and unread time.
  */
 export const RUN_KINDS = ["delay", "sched", "app", "descheduled", "blocked", "unread"] as const;
 
-/** Lines of an image that a row takes. */
+/** Number of image lines per row. */
 export const LINES = 4;
 
 export interface Raster {
   /**
    * RGBA, TILE_BINS wide, LINES × rows high: row r's boxes at lines 4r and 4r + 1, its CPU load at
-   * 4r + 2 and 4r + 3. Each line is there twice, so that stretching it from between the two smooths
-   * nothing of its neighbours into it.
+   * 4r + 2 and 4r + 3. Each line is duplicated, so that an image stretched from between the two is
+   * not smoothed with neighbouring lines.
    */
   pixels: Uint8ClampedArray<ArrayBuffer>;
   /**
    * Runs of at least two bins that are mostly of one kind, row by row: row, first bin, bin after
-   * the last, index into RUN_KINDS; beyond these, into MARKS.
+   * the last, and index into RUN_KINDS, or beyond those into MARKS.
    */
   runs: Uint16Array<ArrayBuffer>;
 }
 
-/** How much of its colour what isn't selected keeps. */
-const DIM = 0.22;
-/** How much of its colour what is off the CPU keeps. */
-const PALE = 0.45;
+/** Share of its colour that a dimmed item keeps. */
+const DIMMED_SHARE = 0.22;
+/** Share of its colour that time off the CPU keeps. */
+const OFF_CPU_SHARE = 0.45;
 
 export function rasterise(job: RasterJob): Raster {
   const { rows } = job;
@@ -99,7 +102,9 @@ function twice(pixels: Uint8ClampedArray, line: number): void {
   pixels.copyWithin((line + 1) * width, line * width, (line + 1) * width);
 }
 
-/** A bin's pixel: its commonest code with alpha = coverage, over the free time's flat colour. */
+/**
+ * Pixels of bins: the most frequent code with alpha = coverage, over the flat colour of free time.
+ */
 function boxes(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
   const { planes: p, lut, by, bright } = job;
   const last = lut.length - 1;
@@ -131,13 +136,13 @@ function boxes(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
               : 0
             : 0;
       let color = lut[Math.min(i, last)]!;
-      if (of && of[at] !== bright.index) color = blend(color, job.ground, DIM);
-      // A bin that was touched at all is seen.
+      if (of && of[at] !== bright.index) color = blend(color, job.ground, DIMMED_SHARE);
+      // Every bin with a strand is visible.
       const share = Math.min(1, running / 255);
       const shown = 0.35 + 0.65 * share;
       add(color, (shown * on) / running);
-      // Off the CPU it is the same code, paler; where there is room a pattern goes over it.
-      if (off) add(blend(color, job.ground, PALE), (shown * off) / running);
+      // Off the CPU the code's colour is paler; a pattern is drawn over it if there is room.
+      if (off) add(blend(color, job.ground, OFF_CPU_SHARE), (shown * off) / running);
     }
     if (alpha < 1) {
       const unread = p.unread?.[at] ?? 0;
@@ -173,7 +178,7 @@ function load(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
   }
 }
 
-/** Finds the runs that are wide enough to carry a pattern. */
+/** Finds the runs that are wide enough for a pattern. */
 function collect({ planes: p, by, marks }: RasterJob, row: number, runs: number[]): void {
   const index = by === "code" ? p.code : by === "site" ? p.site : null;
   const last = marks.length - 1;
@@ -202,7 +207,7 @@ function collect({ planes: p, by, marks }: RasterJob, row: number, runs: number[
   }
 }
 
-/** `share` of a, the rest of b. */
+/** Mixes `share` of a with the rest of b. */
 export function blend(a: number, b: number, share: number): number {
   const c = (shift: number) =>
     Math.round(((a >> shift) & 255) * share + ((b >> shift) & 255) * (1 - share)) << shift;

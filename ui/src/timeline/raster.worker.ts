@@ -1,4 +1,4 @@
-/** The worker that makes pixels of tiles, so that a tile's arrival never holds up a frame. */
+/** The worker that renders tiles, so that a tile's arrival never delays a frame. */
 
 import { TILE_BINS } from "../data/contract";
 import { LINES, rasterise } from "./raster";

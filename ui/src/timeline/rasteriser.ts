@@ -1,6 +1,6 @@
 /**
- * Where tiles become images: in a worker, or on this thread where none can start (a page from
- * file:// in some browsers, a strict policy).
+ * Turns tiles into images, in a worker, or on this thread if none can start (a page from file:// in
+ * some browsers, a strict policy).
  */
 
 import { TILE_BINS } from "../data/contract";
@@ -10,7 +10,7 @@ import RasterWorker from "./raster.worker?worker&inline";
 
 export interface TileImage {
   image: CanvasImageSource;
-  /** As Raster.runs. */
+  /** See `Raster.runs`. */
   runs: Uint16Array;
   close(): void;
 }
@@ -22,8 +22,8 @@ export class Rasteriser {
   private next = 1;
   private waiting = new Map<number, { job: RasterJob; done: Done }>();
   /**
-   * What the worker failed at, or all there is without one: a job a frame, so that none holds the
-   * page up for long.
+   * Jobs that failed in the worker, or all jobs without a worker. They are rendered one per timer
+   * event, so that the page stays responsive.
    */
   private here: number[] = [];
   private scheduled = false;
@@ -46,7 +46,7 @@ export class Rasteriser {
         this.waiting.delete(id);
         job.done({ image, runs, close: () => image.close() });
       };
-      // A worker that may not start says so only now.
+      // A worker that is not allowed to start reports it only now.
       worker.onerror = (event) => {
         event.preventDefault();
         this.worker?.terminate();
@@ -63,9 +63,7 @@ export class Rasteriser {
     return this.worker !== null;
   }
 
-  /**
-   * Makes an image of a tile; returns what cancels it. `done` gets null when it could not be made.
-   */
+  /** Renders a tile; returns a function that cancels it. `done` receives null if it fails. */
   make(job: RasterJob, done: Done): () => void {
     const id = this.next++;
     this.waiting.set(id, { job, done });

@@ -5,16 +5,16 @@ import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
 import type { Scene } from "./scene";
 
-/** Lanes at most; what overlaps more is left out and said in the label. */
-export const MOST_LANES = 3;
-const MOST_SHOWN = 400;
+/** Maximum number of lanes; regions that overlap more are omitted and counted in the label. */
+export const MAX_LANES = 3;
+const MAX_SHOWN = 400;
 
 /** Each region's lane: the first that is free when it begins; -1 beyond the last. */
 export function lanes(regions: RegionSpan[]): number[] {
   const order = regions
     .map((_, i) => i)
     .sort((a, b) => regions[a]!.start - regions[b]!.start || regions[b]!.end - regions[a]!.end);
-  const free = new Array<number>(MOST_LANES).fill(-Infinity);
+  const free = new Array<number>(MAX_LANES).fill(-Infinity);
   const lane = new Array<number>(regions.length).fill(-1);
   for (const i of order) {
     const at = free.findIndex((t) => t <= regions[i]!.start);
@@ -34,12 +34,12 @@ export function regions(s: Scene, pen: Pen, lane: number[]): void {
   const t = s.tokens;
   pen.text("Regions", 16, band.y + 11, { size: 11.5, weight: 600, colour: t.fg });
   pen.clip(x0, band.y, plot, band.h, () => {
-    // Where regions are narrower than a pixel one mark stands for all of them.
-    const until = new Array<number>(MOST_LANES).fill(-Infinity);
+    // Regions narrower than a pixel share one mark.
+    const until = new Array<number>(MAX_LANES).fill(-Infinity);
     let shown = 0;
     s.regions.forEach((r, i) => {
       const at = lane[i]!;
-      if (at < 0 || r.end < s.scale.t0 || r.start > s.scale.t1 || shown > MOST_SHOWN) return;
+      if (at < 0 || r.end < s.scale.t0 || r.start > s.scale.t1 || shown > MAX_SHOWN) return;
       const a = Math.max(pixel(s.scale, r.start), x0 - 4);
       const b = Math.min(Math.max(pixel(s.scale, r.end), a + 1), x0 + plot + 4);
       if (b <= until[at]! + 1 && b - a < 2) return;

@@ -1,6 +1,6 @@
 /**
- * The rows: labels, columns from tiles, free time by its kind, exact boxes with their names, CPU
- * load, queue depth.
+ * Draws the rows: labels, columns from tiles, free time by kind, exact boxes with names, CPU load,
+ * queue depth.
  */
 
 import { mix } from "../colors";
@@ -29,17 +29,17 @@ import type { Slot } from "./tiles";
 import { TILE_BINS } from "../data/contract";
 
 /**
- * A line of an image is taken from between its two copies: stretched whole, it would be smoothed
- * into the lines beside it.
+ * Offset and height of the part of an image's line that is drawn. It lies between the line's two
+ * copies: the full height would be smoothed with neighbouring lines.
  */
-export const BETWEEN = 0.99;
-export const THIN = 0.02;
+export const SAMPLE_Y = 0.99;
+export const SAMPLE_H = 0.02;
 
-/** Height that a row's name takes. */
+/** Height of a row's name, in pixels. */
 const MIN_LABEL_PX = 14;
-/** Length of the bar of a compact row that was always busy. */
+/** Length of the bar of an always busy compact row, in pixels. */
 const BUSY_PX = 40;
-/** Between a row's name and how busy it was. */
+/** Distance between a row's name and its busy share, in pixels. */
 const GAP_PX = 6;
 
 export function labels(s: Scene, pen: Pen): void {
@@ -47,7 +47,7 @@ export function labels(s: Scene, pen: Pen): void {
   const width = rowsEnd(s.bands);
   const t = s.tokens;
   const visible = visibleRows(rows);
-  // Compact rows are named now and then.
+  // Only some compact rows are named.
   const named = Math.ceil(MIN_LABEL_PX / rows.pitch);
   const alone = rowsOf(s.selection).length <= 1;
   pen.clip(0, rows.y, width, rows.h, () => {
@@ -63,18 +63,18 @@ export function labels(s: Scene, pen: Pen): void {
       if (rows.compact) {
         if (thread.busy !== null)
           pen.rect(x0 - 8 - thread.busy * BUSY_PX, y, thread.busy * BUSY_PX, rows.lane, t.work);
-        // Of several chosen rows beside each other the names would overlap.
+        // Names of several adjacent selected rows would overlap.
         if (!(chosen && alone) && rows.since[rows.place[row]!]! % named !== 0) continue;
       } else pen.rect(0, y, width, 1, t.line);
       // The first compact row is lower than its name.
       const first = rows.compact && rows.since[rows.place[row]!] === 0;
       const baseline = Math.max(Math.round(laneMiddle(rows, row)) + (first ? 8 : 4), rows.y + 10);
       const small = rows.pitch < 20;
-      // An overview knows no times off the CPU, so not how busy anybody was.
+      // An overview has no times off the CPU, so the busy share is unknown.
       const share = thread.busy === null ? "" : percent(thread.busy, 0);
       const end = rows.compact ? x0 - 12 - BUSY_PX : x0 - 10;
       const label = s.pinned.has(row) ? `◆ ${thread.label}` : thread.label;
-      // A long name, as of a worker of a rank, takes the room of the word.
+      // A long name, such as that of a rank's worker, takes the room of the word.
       const needs = pen.textWidth(label, small ? 11 : 12, 650) + GAP_PX;
       const long = end - 16 - pen.textWidth(`${share} busy`, 11) < needs;
       const busy = share && !small && !long ? `${share} busy` : share;
@@ -116,7 +116,7 @@ function fit(pen: Pen, text: string, room: number, size: number, weight: number)
   return `${text.slice(0, n)}…`;
 }
 
-/** Columns and free time; returns false where something was not there yet. */
+/** Draws columns and free time; returns false if a tile was missing. */
 export function columns(s: Scene, pen: Pen, look: Look): boolean {
   const { rows } = s.bands;
   const visible = visibleRows(rows);
@@ -169,21 +169,21 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     for (const row of visible) {
       if (row >= n) continue;
       const y = laneTop(rows, row);
-      pen.image(made.image, sx, row * LINES + BETWEEN, sw, THIN, a, y, b - a, rows.lane);
+      pen.image(made.image, sx, row * LINES + SAMPLE_Y, sw, SAMPLE_H, a, y, b - a, rows.lane);
       if (rows.cpu)
         pen.image(
           made.image,
           sx,
-          row * LINES + 2 + BETWEEN,
+          row * LINES + 2 + SAMPLE_Y,
           sw,
-          THIN,
+          SAMPLE_H,
           a,
           y + rows.lane + 3,
           b - a,
           rows.cpu,
         );
     }
-    // Runs that are wide enough to show their pattern.
+    // Runs wide enough for their pattern.
     const perBin = bins.ticks / ticksPerPixel(s.scale);
     // Compact rows are too low for a pattern: the columns have its flat colour.
     const runs = rows.compact ? [] : made.runs;
@@ -195,7 +195,7 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
       const left = Math.max(a, pixel(s.scale, bins.from + runs[i + 1]! * bins.ticks));
       const right = Math.min(b, pixel(s.scale, bins.from + runs[i + 2]! * bins.ticks));
       if (right - left < 1) continue;
-      // A run over the border of two tiles is one.
+      // A run across the border of two tiles is one run.
       const key = kind * 65536 + row;
       const before = until.get(key);
       const list = patterns[kind]!;
@@ -208,10 +208,10 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     }
   }
   pen.patternShift(pixel(s.scale, 0) - s.scale.x0);
-  for (const list of patterns) thin(list, MOST_RUNS);
+  for (const list of patterns) thin(list, MAX_RUNS);
   RUN_KINDS.forEach((kind, i) => {
     if (kind === "descheduled" || kind === "blocked") return;
-    // Patterns let through what is below, which has their flat colour already.
+    // Patterns are translucent, so the flat colour below them is cleared first.
     pen.rects(patterns[i]!, s.tokens.panel);
     pen.rects(patterns[i]!, { ground: kind });
   });
@@ -232,17 +232,17 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
   return complete;
 }
 
-/** Said where a report was kept so small that it has no rows. */
+/** Message for a report that was kept so small that it has no rows. */
 export const NO_ROWS =
   "This report carries no picture of the rows: make it with a larger --budget.";
 
 /**
- * Rectangles of one pattern in a frame at most; narrower ones keep their flat colour from the
- * columns.
+ * Maximum number of rectangles of one pattern in a frame; narrower ones keep their flat colour from
+ * the columns.
  */
-const MOST_RUNS = 450;
+const MAX_RUNS = 450;
 
-/** Leaves out the narrowest until few enough are left. */
+/** Omits the narrowest boxes until few enough remain. */
 function thin(boxes: number[], most: number): void {
   for (let least = 4; boxes.length > most * 4; least *= 1.5) {
     let k = 0;
@@ -254,7 +254,7 @@ function thin(boxes: number[], most: number): void {
   }
 }
 
-/** Where nothing is known yet. */
+/** A checkerboard where data is missing. */
 function checker(pen: Pen, s: Scene, a: number, b: number): void {
   const { rows } = s.bands;
   const boxes: number[] = [];
@@ -274,11 +274,12 @@ function checker(pen: Pen, s: Scene, a: number, b: number): void {
 }
 
 /**
- * A lane's part at its bottom that stays of a folded strand when what is inside is drawn over it.
+ * Height of the bottom part of a folded strand's lane that stays visible below its inside, in
+ * pixels.
  */
-const REST = 6;
+const FOLDED_EDGE_PX = 6;
 
-/** What is inside folded strands, over them, so that their two lines at the bottom stay. */
+/** Draws the inside of folded strands over them, except their two lines at the bottom. */
 export function inner(s: Scene, pen: Pen): void {
   if (!s.inner.n || s.bands.rows.compact) return;
   const { rows } = s.bands;
@@ -288,13 +289,13 @@ export function inner(s: Scene, pen: Pen): void {
       boxes: s.inner,
       offCpu: [],
       blocked: [],
-      bands: { ...s.bands, rows: { ...rows, lane: Math.max(4, rows.lane - REST) } },
+      bands: { ...s.bands, rows: { ...rows, lane: Math.max(4, rows.lane - FOLDED_EDGE_PX) } },
     },
     pen,
   );
 }
 
-/** Strands of 1.6 pixels and more, over the columns. */
+/** Draws strands of at least 1.6 pixels, over the columns. */
 export function boxes(s: Scene, pen: Pen): void {
   const { rows } = s.bands;
   const b = s.boxes;
@@ -323,8 +324,8 @@ export function boxes(s: Scene, pen: Pen): void {
     const dimmed =
       bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
     const w = x1 - x0;
-    // What is inside is drawn over it, and the more there is of it, the less is seen of the whole:
-    // no jump on the way in.
+    // The inside is drawn over the box. The more of it there is, the fainter the box, so that
+    // zooming in has no jump.
     const inside = b.inside ? undefined : s.inner.folded.get(b.id[i]!);
     const open = inside === undefined ? 0 : Math.ceil(Math.min(1, inside / w) * 4) / 4;
     const marked = colour.texture !== "none" && !rows.compact && w > (many ? 14 : 6);
@@ -334,7 +335,7 @@ export function boxes(s: Scene, pen: Pen): void {
       : open
         ? mix(whole, s.tokens.panel, open * 0.8)
         : whole;
-    // A pixel between two boxes, where there is room for one.
+    // A gap of a pixel between two boxes, if there is room.
     const gap = w > (many ? 6 : 4) ? 1 : w > 2.5 ? 0.5 : 0;
     if (gap && (!many || gap === 1)) ground.push(x0, y, w, rows.lane);
     const into = w > 12 ? round : square;
@@ -362,14 +363,14 @@ export function boxes(s: Scene, pen: Pen): void {
   for (const [fill, list] of square) pen.rects(list, fill);
   for (const [fill, list] of round) pen.rects(list, fill, 3);
   for (const [texture, list] of textured) pen.rects(list, { texture: texture as "diagonal" });
-  // Two lines at the bottom: more than one strand, folded into this box.
+  // Two lines at the bottom mark a box into which several strands were folded.
   pen.rects(folded, s.dark ? "rgba(13,16,20,.6)" : "rgba(18,22,29,.55)");
-  // What it was stays to be seen.
+  // The colour below stays visible.
   pen.rects(s.offCpu, { ground: "descheduled" }, 0, 0.7);
   pen.rects(s.blocked, { ground: "blocked" }, 0, 0.7);
 }
 
-/** Names: label and time, label, nothing. Drawn last, so that paths don't strike them through. */
+/** Names: label and time, label, or nothing. Drawn last, so that paths do not cross them. */
 export function names(s: Scene, pen: Pen, b = s.boxes): void {
   const { rows } = s.bands;
   if (rows.lane < 11) return;
@@ -400,8 +401,8 @@ export function names(s: Scene, pen: Pen, b = s.boxes): void {
       bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
     const fill = dimmed ? s.palette.dim(colour.fill) : colour.fill;
     left--;
-    const y = laneMiddle(rows, b.row[i]!) + (b.inside ? 4.5 - REST / 2 : 4.5);
-    // Patterns of time off the CPU would strike it through.
+    const y = laneMiddle(rows, b.row[i]!) + (b.inside ? 4.5 - FOLDED_EDGE_PX / 2 : 4.5);
+    // Patterns of time off the CPU would cross the text.
     pen.rects([x0 + 4, y - size + 0.5, pen.textWidth(text, size, 600) + 6, size + 3], fill, 3);
     pen.text(text, x0 + 7, y, {
       size,
@@ -413,7 +414,7 @@ export function names(s: Scene, pen: Pen, b = s.boxes): void {
 }
 
 function fits(pen: Pen, text: string, size: number, room: number): boolean {
-  // Six pixels a letter is more than enough to rule most of them out without measuring.
+  // This cheap estimate rules out most texts without measuring them.
   return text.length * size * 0.3 < room && pen.textWidth(text, size, 600) <= room;
 }
 
@@ -437,7 +438,7 @@ export function buried(s: Scene, pen: Pen): void {
   pen.line(points, s.tokens.delay, { width: 2 });
 }
 
-/** Tasks in each worker's queue, on a log scale, below the lane. */
+/** Number of tasks in each worker's queue, on a log scale, below the lane. */
 export function queues(s: Scene, pen: Pen): void {
   const { rows } = s.bands;
   const t = s.tokens;
@@ -464,7 +465,7 @@ export function queues(s: Scene, pen: Pen): void {
         const depth = plane[row * TILE_BINS + bin]!;
         if (!(depth > 0)) continue;
         any = true;
-        // What waits at all is seen.
+        // A queue that is not empty is always visible.
         const y = base - Math.max(1, (rows.queue * Math.log2(1 + depth)) / Math.log2(1 + top));
         const a = Math.floor(
           (Math.max(from, bins.from + bin * bins.ticks) - s.scale.t0) / perColumn,
@@ -480,20 +481,20 @@ export function queues(s: Scene, pen: Pen): void {
   }
 }
 
-/** Where a row's queue stands on. */
+/** Baseline of a row's queue. */
 export const queueBase = (rows: Scene["bands"]["rows"], row: number): number =>
   laneTop(rows, row) + rows.lane + 3 + (rows.cpu ? rows.cpu + 3 : 0) + rows.queue;
 
 /**
- * The depth that fills a queue's height: of all rows the same, and steady while the window moves,
- * since it doubles in steps.
+ * The depth at the full height of a queue. It is equal for all rows and doubles in steps, so that
+ * it is steady while the window moves.
  */
 function queueTop(s: Scene, slots: Slot[]): number {
   let most = 1;
   for (const tile of [s.tiles.coarsest("rows"), ...slots.map((slot) => slot.tile)]) {
     const plane = tile?.data?.planes.queue;
     if (!tile || !plane) continue;
-    // Once a tile: it does not change.
+    // Computed once per tile, as it does not change.
     let deepest = tile.made.get("deepest queue") as number | undefined;
     if (deepest === undefined) {
       deepest = 1;
@@ -505,7 +506,7 @@ function queueTop(s: Scene, slots: Slot[]): number {
   return 2 ** Math.ceil(Math.log2(most + 1));
 }
 
-/** Beside the first row's queue: how many tasks fill its height. */
+/** The scale beside the first row's queue: the number of tasks at its full height. */
 export function queueScale(s: Scene, pen: Pen): void {
   const { rows, x0 } = s.bands;
   const [row] = visibleRows(rows);

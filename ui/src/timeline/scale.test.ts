@@ -3,30 +3,31 @@ import { around, axis, between, clamp, narrowest, pan, time, x, zoom } from "./s
 import type { Scale } from "./scale";
 
 const RUN = 2_000_000_000;
-const LEAST = narrowest(1e9);
+const NARROWEST = narrowest(1e9);
 
 describe("zoom", () => {
   it("keeps the time under the pointer at its pixel from the whole run to nanoseconds and back", () => {
     const pointer = 700;
     let w: Scale = { t0: 0, t1: RUN, x0: 136, width: 1290 };
     const held = time(w, pointer);
-    while (w.t1 - w.t0 > LEAST * 1.01) {
+    while (w.t1 - w.t0 > NARROWEST * 1.01) {
       const before = time(w, pointer);
-      w = { ...w, ...zoom(w, 0.7, before, RUN, LEAST) };
+      w = { ...w, ...zoom(w, 0.7, before, RUN, NARROWEST) };
       expect(Math.abs(x(w, before) - pointer)).toBeLessThan(0.01);
     }
     expect(w.t1 - w.t0).toBeCloseTo(20, 0);
-    while (w.t1 - w.t0 < RUN * 0.5) w = { ...w, ...zoom(w, 1 / 0.7, time(w, pointer), RUN, LEAST) };
+    while (w.t1 - w.t0 < RUN * 0.5)
+      w = { ...w, ...zoom(w, 1 / 0.7, time(w, pointer), RUN, NARROWEST) };
     expect(Math.abs(x(w, held) - pointer)).toBeLessThan(1);
   });
 
   it("ends at the whole run, whatever it was about", () => {
-    expect(zoom({ t0: 10, t1: 1000 }, 1e9, 20, RUN, LEAST)).toEqual({ t0: 0, t1: RUN });
+    expect(zoom({ t0: 10, t1: 1000 }, 1e9, 20, RUN, NARROWEST)).toEqual({ t0: 0, t1: RUN });
   });
 
   it("never leaves the run", () => {
     for (const at of [0, 1, RUN / 2, RUN - 1, RUN]) {
-      const w = zoom({ t0: RUN * 0.4, t1: RUN * 0.6 }, 3, at, RUN, LEAST);
+      const w = zoom({ t0: RUN * 0.4, t1: RUN * 0.6 }, 3, at, RUN, NARROWEST);
       expect(w.t0).toBeGreaterThanOrEqual(0);
       expect(w.t1).toBeLessThanOrEqual(RUN);
     }
@@ -35,22 +36,22 @@ describe("zoom", () => {
 
 describe("clamp and pan", () => {
   it("keeps the width at the run's ends", () => {
-    expect(pan({ t0: 100, t1: 300 }, -500, RUN, LEAST)).toEqual({ t0: 0, t1: 200 });
-    expect(pan({ t0: RUN - 300, t1: RUN - 100 }, 500, RUN, LEAST)).toEqual({
+    expect(pan({ t0: 100, t1: 300 }, -500, RUN, NARROWEST)).toEqual({ t0: 0, t1: 200 });
+    expect(pan({ t0: RUN - 300, t1: RUN - 100 }, 500, RUN, NARROWEST)).toEqual({
       t0: RUN - 200,
       t1: RUN,
     });
   });
 
   it("takes runs of no length", () => {
-    expect(clamp({ t0: 0, t1: 0 }, 0, LEAST)).toEqual({ t0: 0, t1: 1 });
+    expect(clamp({ t0: 0, t1: 0 }, 0, NARROWEST)).toEqual({ t0: 0, t1: 1 });
   });
 
   it("shows an instant with room around it", () => {
-    const w = around(500, 500, RUN, LEAST);
+    const w = around(500, 500, RUN, NARROWEST);
     expect(w.t0).toBeLessThan(500);
     expect(w.t1).toBeGreaterThan(500);
-    expect(w.t1 - w.t0).toBeGreaterThanOrEqual(LEAST);
+    expect(w.t1 - w.t0).toBeGreaterThanOrEqual(NARROWEST);
   });
 });
 

@@ -1,15 +1,15 @@
 /**
- * Time to pixels and back: windows, zooming about a point, ticks of the axis. Times are ticks
- * relative to the run's begin.
+ * Maps time to pixels and back: windows, zooming around a point, marks of the axis. Times are ticks
+ * relative to the run's start.
  */
 
-/** A stretch of time that is looked at, t0 < t1. */
+/** An interval of time, t0 < t1. */
 export interface Span {
   t0: number;
   t1: number;
 }
 
-/** Where a window stands on the canvas, in CSS pixels. */
+/** A window and its position on the canvas, in CSS pixels. */
 export interface Scale extends Span {
   x0: number;
   width: number;
@@ -21,30 +21,24 @@ export const time = (s: Scale, px: number): number =>
 export const ticksPerPixel = (s: Scale): number => (s.t1 - s.t0) / s.width;
 
 /**
- * The narrowest window: 20 ns, but never less than four ticks, below which there is nothing more to
- * see.
+ * Width of the narrowest window: 20 ns, but at least four ticks, below which there is no further
+ * detail.
  */
 export function narrowest(ticksPerSecond: number): number {
   return Math.max(4, 20e-9 * ticksPerSecond);
 }
 
-/**
- * The window moved inside of [0, elapsed] and not narrower than `least`; its width is kept when it
- * can be.
- */
+/** The window moved into [0, elapsed], at least `least` wide; its width is kept if possible. */
 export function clamp(w: Span, elapsed: number, least: number): Span {
   const full = Math.max(elapsed, 1);
   const width = Math.min(Math.max(w.t1 - w.t0, Math.min(least, full)), full);
-  // A window that is too narrow grows about its middle, so that what is looked at stays.
+  // A window that is too narrow grows around its middle, so that its contents stay in view.
   const middle = (w.t0 + w.t1) / 2;
   const t0 = Math.min(Math.max(width === w.t1 - w.t0 ? w.t0 : middle - width / 2, 0), full - width);
   return { t0, t1: t0 + width };
 }
 
-/**
- * Zooms by `factor` (< 1: in) so that the time `at` keeps its pixel, as long as the run's ends
- * allow it.
- */
+/** Zooms by `factor` (< 1: in). The time `at` keeps its pixel, as far as the run's ends allow. */
 export function zoom(w: Span, factor: number, at: number, elapsed: number, least: number): Span {
   const width = w.t1 - w.t0;
   const to = Math.min(Math.max(width * factor, Math.min(least, elapsed)), Math.max(elapsed, 1));
@@ -52,17 +46,17 @@ export function zoom(w: Span, factor: number, at: number, elapsed: number, least
   return clamp({ t0, t1: t0 + to }, elapsed, least);
 }
 
-/** Moves by ticks. */
+/** Moves the window by a number of ticks. */
 export function pan(w: Span, by: number, elapsed: number, least: number): Span {
   return clamp({ t0: w.t0 + by, t1: w.t1 + by }, elapsed, least);
 }
 
-/** True when the window is the whole run (but for rounding), which the shared signal calls null. */
+/** True if the window is the whole run (up to rounding), for which the shared signal is null. */
 export function whole(w: Span, elapsed: number): boolean {
   return w.t0 <= elapsed * 1e-9 && w.t1 >= elapsed * (1 - 1e-9);
 }
 
-/** A window with room around [t0, t1]: what F and a double click show. */
+/** A window with a margin around [t0, t1], as shown by F and a double click. */
 export function around(t0: number, t1: number, elapsed: number, least: number, room = 0.15): Span {
   const width = Math.max(t1 - t0, least / (1 + 2 * room));
   const middle = (t0 + t1) / 2;
@@ -70,10 +64,7 @@ export function around(t0: number, t1: number, elapsed: number, least: number, r
   return clamp({ t0: middle - half, t1: middle + half }, elapsed, least);
 }
 
-/**
- * A window on the way from one to another, for animations: widths change by equal ratios, so that
- * the eye sees an even zoom.
- */
+/** A window between two others, for animations: widths change by equal ratios, for an even zoom. */
 export function between(a: Span, b: Span, part: number): Span {
   if (part >= 1) return b;
   const wa = a.t1 - a.t0;
@@ -86,10 +77,10 @@ export function between(a: Span, b: Span, part: number): Span {
 }
 
 export interface Axis {
-  /** Distance of two ticks, in seconds. */
+  /** Distance between two marks of the axis, in seconds. */
   step: number;
   ticks: { t: number; label: string }[];
-  /** What the labels are counted from, when they would be too long otherwise: "1.234567 s +". */
+  /** Origin of the labels if they would be too long otherwise: "1.234567 s +". */
   base: string | null;
 }
 
@@ -100,14 +91,15 @@ const UNITS: [number, string][] = [
   [1e-9, "ns"],
 ];
 
-/** Ticks at round times, about `count` of them. */
+/** Marks at round times, about `count` of them. */
 export function axis(w: Span, ticksPerSecond: number, count: number): Axis {
   const from = w.t0 / ticksPerSecond;
   const to = w.t1 / ticksPerSecond;
   const raw = (to - from) / Math.max(count, 1);
   const decade = Math.pow(10, Math.floor(Math.log10(raw)));
   const step = decade * (raw <= decade ? 1 : raw <= 2 * decade ? 2 : raw <= 5 * decade ? 5 : 10);
-  // More than five digits before the last that moves: count from a base.
+  // The labels would need more than five digits before the last one that changes: count from a
+  // base.
   const far = Math.max(Math.abs(from), Math.abs(to)) / step > 20000;
   const reach = decade * 100;
   const origin = far ? Math.floor(from / reach) * reach : 0;
@@ -130,16 +122,14 @@ export function axis(w: Span, ticksPerSecond: number, count: number): Axis {
   return { step, ticks, base: far ? seconds(origin, reach) : null };
 }
 
-/** An origin with as many digits as its own step needs. */
+/** An origin with as many digits as its step needs. */
 function seconds(s: number, step: number): string {
   const unit = s >= 1 ? UNITS[0]! : s >= 1e-3 ? UNITS[1]! : s >= 1e-6 ? UNITS[2]! : UNITS[3]!;
   const digits = Math.max(0, Math.min(9, Math.round(Math.log10(unit[0] / step))));
   return `${(s / unit[0]).toFixed(digits)}\u00a0${unit[1]}`;
 }
 
-/**
- * A time with as many digits as its window tells apart: `237.898884 ms` where 20 ns are in view.
- */
+/** A time with as many digits as its window distinguishes: `237.898884 ms` in a window of 20 ns. */
 export function exact(t: number, w: Span, ticksPerSecond: number): string {
   const s = t / ticksPerSecond;
   const step = Math.pow(

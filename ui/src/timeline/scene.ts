@@ -1,6 +1,5 @@
 /**
- * All that a frame is made of. The drawing functions read it and draw; none of them asks for
- * anything or keeps anything.
+ * All data of a frame. The drawing functions only read it; they make no requests and keep no state.
  */
 
 import type { Tokens } from "../colors";
@@ -13,7 +12,7 @@ import type { Scale, Span } from "./scale";
 import type { Tiles } from "./tiles";
 
 export interface Callout {
-  /** As the report numbers findings, from 1. */
+  /** The finding's number in the report, from 1. */
   number: number;
   title: string;
   detail: string;
@@ -27,7 +26,7 @@ export interface Scene {
   dark: boolean;
   tokens: Tokens;
   bands: Bands;
-  /** The window, and the whole run on the minimap. */
+  /** The scale of the window, then that of the whole run on the minimap. */
   scale: Scale;
   overview: Scale;
   layers: ReadonlySet<Layer>;
@@ -40,21 +39,21 @@ export interface Scene {
   /** Strands inside folded ones. */
   inner: Boxes;
   regions: RegionSpan[];
-  /** Facts of the strand and the task that are selected, once they are known. */
+  /** Facts of the selected strand and task, once they are known. */
   strand: StrandDetail | null;
   task: TaskDetail | null;
-  /** Of the strand inside a folded one that is selected. */
+  /** Facts of the selected strand inside a folded one. */
   inside: InsideDetail | null;
   callouts: Callout[];
   /** Marks the user set, in ticks. */
   marks: number[];
-  /** A range or minimap window that is being drawn. */
+  /** A range or minimap window while it is being drawn. */
   dragged: Span | null;
-  /** The row the keyboard is on. */
+  /** The row with the keyboard cursor. */
   cursorRow: number | null;
   /** Rows that are marked as pinned. */
   pinned: ReadonlySet<number>;
-  /** Rectangles of time off the CPU inside of strands, found by `columns`, drawn over the boxes. */
+  /** Rectangles of time off the CPU inside strands, found by `columns` and drawn over the boxes. */
   offCpu: number[];
   blocked: number[];
 }

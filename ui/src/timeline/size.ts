@@ -1,4 +1,4 @@
-/** An element's size and the screen's pixel density, told when either changes. */
+/** Reports an element's size and the screen's pixel density when either changes. */
 
 export function observe(
   host: HTMLElement,
@@ -11,7 +11,7 @@ export function observe(
   };
   const sizes = new ResizeObserver(tell);
   sizes.observe(host);
-  // Moving to another screen or zooming the page changes the density alone.
+  // Moving to another screen or zooming the page changes only the density.
   let query: MediaQueryList | null = null;
   const watch = () => {
     query?.removeEventListener("change", watch);

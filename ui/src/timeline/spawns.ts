@@ -1,6 +1,6 @@
 /**
- * Where tasks were created: dots on the lanes' top edge; where they would touch, a line whose
- * strength is their density.
+ * Creations of tasks: dots on the lanes' top edge, or, if they would touch, a line whose opacity is
+ * their density.
  */
 
 import { contrast, mix } from "../colors";
@@ -11,29 +11,29 @@ import { x as pixel } from "./scale";
 import type { Scene } from "./scene";
 import { binsOf } from "./tiles";
 
-/** Pixels in which more than `CROWD` dots become a line. */
+/** Width in pixels in which more than `CROWD` dots become a line. */
 const PITCH = 7;
 const CROWD = 6;
-/** Dots of a frame at most. */
-const MOST = 800;
+/** Maximum number of dots in a frame. */
+const MAX_DOTS = 800;
 
-/** A dot that can be pointed at. */
+/** A dot that can be hovered. */
 export interface Dot {
   x: number;
   y: number;
   row: number;
   t: number;
-  /** The strand that creates there, as far as the tile tells. */
+  /** The strand that creates the task, if the tile has it. */
   strand: number | null;
   creates: number;
-  /** Ticks of a bin as a power of two, and which bin of the run it is. */
+  /** Binary logarithm of a bin's ticks, and the bin's index in the run. */
   level: number;
   bin: number;
 }
 
 const inks = { light: new Map<string, string>(), dark: new Map<string, string>() };
 
-/** The box's colour, dark enough (or light enough) to be a dot on the panel. */
+/** The box's colour, darkened or lightened to be visible as a dot on the panel. */
 function ink(fill: string, panel: string, dark: boolean): string {
   const known = dark ? inks.dark : inks.light;
   let found = known.get(fill);
@@ -95,9 +95,9 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
   });
   const of = (mark: { row: number; bucket: number }) =>
     placeOf.get(mark.row)! * buckets + mark.bucket;
-  // Either dots for all that stand alone or lines for everything: rows have to look alike.
+  // Either dots for all single spawns or only lines: rows must look alike.
   const single = all.reduce((n, mark) => n + (amount[of(mark)]! <= CROWD ? 1 : 0), 0);
-  const crowd = single > MOST ? 0 : CROWD;
+  const crowd = single > MAX_DOTS ? 0 : CROWD;
   const lined = new Set<number>();
   for (const mark of all) {
     const tile = slots[mark.slot]!.tile!;
@@ -113,12 +113,12 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
     if (n > crowd) {
       if (lined.has(cell)) continue;
       lined.add(cell);
-      // Five strengths are enough to see, and few to draw.
+      // Five opacities are enough to distinguish, and few to draw.
       const key = `${colour} ${Math.min(5, 1 + Math.floor(Math.log2(n / CROWD + 1)))}`;
       let list = lines.get(key);
       if (!list) lines.set(key, (list = []));
       const x = s.scale.x0 + (mark.bucket - 1) * PITCH;
-      // A line that goes on is one.
+      // Adjacent lines are joined.
       const end = list.length - 4;
       if (end >= 0 && list[end + 1] === y - 3 && list[end]! + list[end + 2]! >= x - 0.01)
         list[end + 2] = x + PITCH - list[end]!;

@@ -1,5 +1,5 @@
 /**
- * Runs one above the other on one time scale, or each as a fraction of itself: what Compare shows.
+ * Runs one above the other on one time scale, or each as a fraction of its own length, for Compare.
  */
 
 import { codeColour, numbered, numbersOf } from "../codes";
@@ -13,21 +13,21 @@ import { lutOf, marksOf } from "./palette";
 import { LINES, RUN_KINDS } from "./raster";
 import type { Pen } from "./pen";
 import { columns, stepped } from "./profile";
-import { BETWEEN, THIN } from "./rows";
+import { SAMPLE_Y, SAMPLE_H } from "./rows";
 import { axis, ticksPerPixel, x as pixel } from "./scale";
 import type { Scale, Span } from "./scale";
 import { binsOf } from "./tiles";
 import type { Look, Tiles } from "./tiles";
 
-/** Left of the plots. */
+/** Width left of the plots. */
 export const MARGIN = 44;
 const RIGHT = 10;
 const AXIS = 20;
 const GAP = 16;
-/** Height of a row's name, and of rows that are told apart by one. */
-const LABEL = 12;
-const LEAST_LABELLED = 4;
-/** Lower rows have no room for a texture's marks. */
+/** Height of a row's name, and minimum height of rows with one. */
+const LABEL_HEIGHT = 12;
+const MIN_LABELLED_PITCH = 4;
+/** Minimum height of rows with texture marks. */
 const MIN_MARKED = 7;
 const LAYERS: ReadonlySet<Layer> = new Set<Layer>(["delay", "nowork"]);
 
@@ -40,10 +40,10 @@ export interface Half {
   colour: () => string;
 }
 
-/** What a window means to both runs: seconds, or fractions of each. */
+/** Unit of the window: seconds, or fractions of each run. */
 export type By = "time" | "fraction";
 
-/** All there is to show: seconds of the longer run, or 1. */
+/** The longest window: seconds of the longest run, or 1. */
 export function extent(halves: Half[], by: By): number {
   return by === "fraction"
     ? 1
@@ -56,19 +56,19 @@ export function ticksOf(meta: RunMeta, by: By, w: Span): Span {
   return { t0: w.t0 * unit, t1: w.t1 * unit };
 }
 
-/** The colour of a code of one of the runs, as all pictures beside each other have it. */
+/** The colour of a code of one of the runs, equal in all pictures side by side. */
 export function sharedColour(
   runs: readonly RunMeta[],
   of: RunMeta,
   code: number | null,
   dark: boolean,
 ): Colour {
-  // Runs of one program have one colour a code in every view.
+  // In runs of one program, a code has the same colour in every view.
   if (runs.every((r) => r.name === runs[0]!.name)) return codeColour(of.codes, code, dark);
   return numbered(of.codes, numbersOf(runs)[runs.indexOf(of)] ?? null, code, dark);
 }
 
-/** Looks for runs in which the same code has the same colour and texture. */
+/** Looks of the runs, in which the same code has the same colour and texture. */
 export function looks(runs: readonly RunMeta[], t: Tokens, dark: boolean): Look[] {
   return runs.map((meta) => {
     const table = [
@@ -86,11 +86,11 @@ export function looks(runs: readonly RunMeta[], t: Tokens, dark: boolean): Look[
   });
 }
 
-/** Rows of a run that its part is as high as, at most. */
+/** Maximum number of rows that determine the height of a run's part. */
 const MAX_ROWS = 16;
 const MAX_HEIGHT = 280;
 
-/** Height that shows all runs well; rows get thinner when there are many. */
+/** A height at which all runs are readable; rows get thinner if there are many. */
 export function heightFor(runs: readonly RunMeta[]): number {
   const rows = (m: RunMeta) => Math.min(MAX_ROWS, Math.max(1, m.threads.length)) * 15;
   const least = 60 * runs.length;
@@ -147,7 +147,7 @@ function timeAxis(pen: Pen, s: Scale, by: By, bottom: number, t: Tokens): void {
     pen.text(`${made.base} +`, s.x0 - 4, bottom + 15, { align: "right", size: 10, colour: t.fg2 });
 }
 
-/** A run: its profile up to P, then its rows. */
+/** Draws a run: its profile up to P, then its rows. */
 function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Tokens): boolean {
   const { meta, tiles } = half;
   const strip = Math.min(44, h * 0.28);
@@ -222,9 +222,9 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
         pen.image(
           image.image,
           (from - bins.from) / bins.ticks,
-          row * LINES + BETWEEN,
+          row * LINES + SAMPLE_Y,
           (to - from) / bins.ticks,
-          THIN,
+          SAMPLE_H,
           a,
           base + 5 + row * pitch,
           b - a,
@@ -262,14 +262,14 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
   return complete;
 }
 
-/** Which of the rows have room for their name: all, or every so many, from the first. */
+/** Rows with room for their name: all, or every n-th from the first. */
 export function labelled(rows: number, pitch: number): number[] {
-  if (pitch < LEAST_LABELLED) return [];
-  const every = Math.ceil(LABEL / pitch);
+  if (pitch < MIN_LABELLED_PITCH) return [];
+  const every = Math.ceil(LABEL_HEIGHT / pitch);
   return Array.from({ length: Math.ceil(rows / every) }, (_, i) => i * every);
 }
 
-/** How much earlier the shorter run ends, in the room it leaves. */
+/** Labels how much earlier the shorter run ends, in the room after its end. */
 function gain(pen: Pen, halves: Half[], by: By, s: Scale, h: number, t: Tokens): void {
   if (by === "fraction" || halves.length < 2) return;
   const ends = halves.map((half) => half.meta.elapsed / half.meta.ticks_per_second);
@@ -282,7 +282,7 @@ function gain(pen: Pen, halves: Half[], by: By, s: Scale, h: number, t: Tokens):
   const text = `${seconds(Math.abs(a - b))} earlier`;
   const w = pen.textWidth(text, 14, 650) + 16;
   if (from - to < w + 40) return;
-  // B is what is judged; that A was faster is bad news.
+  // The verdict is about B, so a faster A is bad news.
   const colour = shorter === 1 ? t.good : t.bad;
   const y = shorter * (h + GAP) + h / 2;
   pen.line([from, y, to + 8, y], colour, { width: 1.5 });

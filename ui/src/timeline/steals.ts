@@ -1,6 +1,6 @@
 /**
- * Steals: arcs from victim to thief, or, where they are too many to tell apart, who stole from whom
- * how often.
+ * Steals: arcs from victim to thief, or, if there are too many to distinguish, the number of steals
+ * between each two workers.
  */
 
 import { isShown, laneMiddle } from "./bands";
@@ -10,8 +10,8 @@ import type { Scale } from "./scale";
 import type { Scene } from "./scene";
 import type { Slot } from "./tiles";
 
-/** More arcs than this in view are a heat matrix. */
-export const MOST_ARCS = 2000;
+/** Number of visible arcs above which a heat matrix replaces them. */
+export const MAX_ARCS = 2000;
 
 export interface Arc {
   from: number;
@@ -23,9 +23,9 @@ export interface Arc {
 }
 
 export interface Steals {
-  /** Those in view; empty when they are too many. */
+  /** Visible steals; empty if there are too many. */
   arcs: Arc[];
-  /** Number in the tiles in view (in view itself when arcs are there). */
+  /** Number of steals in the visible tiles (in the window itself if arcs are known). */
   total: number;
   crowded: boolean;
   /** [thief row, victim row, count], most first. */
@@ -66,7 +66,7 @@ export function steals(slots: Slot[], scale: Scale): Steals {
     }
   }
   if (!crowded) total = arcs.length;
-  crowded ||= arcs.length > MOST_ARCS;
+  crowded ||= arcs.length > MAX_ARCS;
   const list = [...pairs]
     .map(([key, n]): [number, number, number] => [Math.floor(key / 65536), key % 65536, n])
     .sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
@@ -99,7 +99,7 @@ export function arcs(s: Scene, pen: Pen, all: Steals): void {
     }
     const colour = leap ? t.leap : t.steal;
     pen.curves(curves, colour, { width: far ? 1 : 1.2, alpha: far ? 0.7 : 0.95 });
-    // Beyond this the heads would be all there is to see.
+    // With more arcs, the picture would consist of arrow heads.
     if (heads.length > 1200) continue;
     for (let i = 0; i < heads.length; i += 2) {
       const q = heads[i]! + 1;
@@ -119,7 +119,7 @@ export function arcs(s: Scene, pen: Pen, all: Steals): void {
   }
 }
 
-/** The selected steal once more, and a dotted line from where its strand was made ready. */
+/** The selected steal again, and a dotted line from the time at which its strand became ready. */
 export function chosen(s: Scene, pen: Pen, all: Steals): void {
   const what = s.selection;
   if (what?.kind !== "steal" || what.run !== s.meta.id) return;
@@ -135,7 +135,7 @@ export function chosen(s: Scene, pen: Pen, all: Steals): void {
   pen.area([c[6]! + 2.5, c[7]!, c[6]! - 5, c[7]! - 4, c[6]! - 4, c[7]! + 4], s.tokens.accent);
 }
 
-/** The first steal after a time, among these. */
+/** The first of these steals after a time. */
 export function nextArc(all: Steals, after: number): Arc | null {
   let best: Arc | null = null;
   for (const arc of all.arcs) if (arc.toT > after && (!best || arc.toT < best.toT)) best = arc;

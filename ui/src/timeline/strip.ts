@@ -1,7 +1,7 @@
 /**
  * The parallelism strip. Up to the line of P its areas are the breakdown of the workers' time:
- * running, off the CPU, delay by the kind of edge that was waited for, no work by whose fault it
- * is. Above P stands what was ready beyond the free workers, on a log scale.
+ * running, off the CPU, delay by kind of edge, no work by its reason. Above P are the ready strands
+ * beyond the free workers, on a log scale.
  */
 
 import { three } from "../format";
@@ -12,7 +12,7 @@ import type { Columns } from "./profile";
 import { x as pixel } from "./scale";
 import type { Scene } from "./scene";
 
-/** Heights of the strip for a number of strands. */
+/** Heights in the strip for numbers of strands. */
 export interface Height {
   y(n: number): number;
   /** The number at the top edge. */
@@ -36,7 +36,8 @@ export function height(s: Scene, most: number): Height {
 }
 
 /**
- * Shown as one: what is ready since it was created, and what is ready after a wait or a dependence.
+ * Kinds of ready strands by colour: ready since its creation, and ready after a wait or a
+ * dependence.
  */
 export const KINDS: {
   name: string;
@@ -65,7 +66,7 @@ export function strip(s: Scene, pen: Pen): Columns {
     const of = v[`ready_${k}`]!;
     for (let i = 0; i < n; i++) all[i]! += of[i] || 0;
   }
-  // Each kind's part of what is ready, which is its part of the delay and of the queue.
+  // Each kind's share of the ready strands, which is also its share of the delay and of the queue.
   const parts = KINDS.map((kind) => {
     const part = new Float32Array(n);
     for (const k of kind.of) {
@@ -89,7 +90,7 @@ export function strip(s: Scene, pen: Pen): Columns {
     const from = Math.max(x0, pixel(s.scale, 0));
     const to = Math.min(x0 + plot, pixel(s.scale, s.meta.elapsed));
     pen.patternShift(pixel(s.scale, 0) - x0);
-    // Until all is read, what is not running may be anything.
+    // Until everything is read, it is unknown what the other workers do.
     if (s.layers.has("nowork") && s.meta.overview === null)
       pen.rect(from, band.base - band.p, Math.max(0, to - from), band.p, {
         ground: "app",
@@ -122,7 +123,7 @@ export function strip(s: Scene, pen: Pen): Columns {
       stack((i) => v.no_work_sched![i]!, { ground: "sched", strong: true }, 0.02);
     unread(s, pen, c, h);
     if (s.layers.has("delay")) {
-      // The queue stands on the line of P whatever is below it.
+      // The queue is above the line of P, independent of the areas below.
       for (let i = 0; i < n; i++) {
         level[i] = Math.max(p, v.running![i] || 0);
         y[i] = h.y(level[i]!);
@@ -164,7 +165,7 @@ export function strip(s: Scene, pen: Pen): Columns {
   return c;
 }
 
-/** From the line of P down: workers of which nothing was read, whatever layers are shown. */
+/** Workers without records, from the line of P down, whatever layers are shown. */
 function unread(s: Scene, pen: Pen, c: Columns, h: Height): void {
   const of = c.values.unread!;
   if (!isPartial(c)) return;
@@ -174,10 +175,10 @@ function unread(s: Scene, pen: Pen, c: Columns, h: Height): void {
   pen.area(stepped(c.n, s.scale, low, high), { ground: "unread", strong: true });
 }
 
-/** Something in sight could not be read. */
+/** True if a visible part of the trace could not be read. */
 const isPartial = (c: Columns): boolean => c.values.unread!.some((n) => n > 0.01);
 
-/** The number between P and the top that has room for its label, if one has. */
+/** The number between P and the top with room for its label, if any. */
 function middleOf(h: Height, p: number, line: number): number | null {
   const middle = p * 2 ** Math.round(Math.log2(h.cap / p) / 2);
   const at = h.y(middle);
@@ -187,11 +188,11 @@ function middleOf(h: Height, p: number, line: number): number | null {
 
 type Entry = [Paint, string];
 
-/** Something in sight was ready by a dependence or a signal. */
+/** True if a visible strand became ready by a dependence or a signal. */
 const hasDepends = (c: Columns): boolean =>
   [c.values.ready_depend, c.values.ready_signal].some((v) => v?.some((n) => n > 0.01));
 
-/** `numbers`: heights of the numbers at the axis, which names of the legend keep clear of. */
+/** `numbers`: positions of the axis' numbers, which the legend's names avoid. */
 function legend(s: Scene, pen: Pen, c: Columns, numbers: readonly number[]): void {
   const { strip: band } = s.bands;
   const t = s.tokens;
@@ -211,11 +212,11 @@ function legend(s: Scene, pen: Pen, c: Columns, numbers: readonly number[]): voi
     [t.work, "running"],
     ...off,
     ...(isPartial(c) ? [[{ ground: "unread", strong: true }, "not read"] as Entry] : []),
-    // Of a part of a run it is not known what its workers lacked.
+    // For a part of a run, it is unknown why its workers were free.
     ...(s.meta.only ? [] : none),
   ];
   const room = Math.max(0, Math.floor((band.h - 24) / 16));
-  // Where there is no room for each, two of a kind share a line: half a swatch for either.
+  // Without room for all entries, two of a kind share a line, each with half a swatch.
   const lines: [Paint, Paint, string][] = [];
   for (const [i, [paint, name]] of entries.entries()) {
     const pair =
@@ -232,7 +233,7 @@ function legend(s: Scene, pen: Pen, c: Columns, numbers: readonly number[]): voi
   }
   let y = band.y + 24;
   for (const [left, right, label] of lines.slice(0, room)) {
-    // A long name would run into a number of workers, which stands at its own height.
+    // A long name would overlap a number of workers, which has a fixed height.
     const number = pen.textWidth(`P ${s.meta.workers}`, 10.5, 650);
     const long = 31 + pen.textWidth(label, 11, 400) > s.bands.x0 - number - 12;
     const struck = long && numbers.find((line) => Math.abs(y + 4 - line) < 11);
@@ -245,7 +246,7 @@ function legend(s: Scene, pen: Pen, c: Columns, numbers: readonly number[]): voi
   }
 }
 
-/** "4 running" where the profile stays level for long, below P. */
+/** Labels such as "4 running" where the profile is constant for long, below P. */
 function levels(s: Scene, pen: Pen, c: Columns, h: Height): void {
   const v = c.values.running!;
   const p = s.meta.workers;
@@ -257,7 +258,7 @@ function levels(s: Scene, pen: Pen, c: Columns, h: Height): void {
     const width = ((to - from) * s.scale.width) / c.n;
     if (width > 110 && value > 0.2 && h.y(value) - h.y(p) > 18) {
       const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : three(value)} running`;
-      // Inside of the free part, which begins at what runs.
+      // Inside the free part, which begins above the running workers.
       const at = Math.min(h.y(value) - 5, s.bands.strip.base - 4);
       pen.text(label, s.scale.x0 + (from * s.scale.width) / c.n + 8, at, {
         size: 11.5,

@@ -1,4 +1,7 @@
-/** The timeline's picture as SVG: the same strokes as on the canvas, tiles as embedded images. */
+/**
+ * The timeline's picture as SVG: the same operations as on the canvas, with tiles as embedded
+ * images.
+ */
 
 import { alpha, tokens } from "../colors";
 import type { LineStyle, Paint, Pen, TextStyle } from "./pen";

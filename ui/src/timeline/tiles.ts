@@ -1,6 +1,6 @@
 /**
- * The tiles of one run, with their images: what is wanted for a window, and what there is to draw
- * instead while it loads.
+ * The tiles of one run with their images: requests for a window, and substitutes to draw while they
+ * load.
  */
 
 import { TILE_BINS } from "../data/contract";
@@ -15,12 +15,12 @@ import { indices, levelFor, tileSpan, tileTicks, wanted } from "./tiling";
 import type { TileId, TileKind } from "./tiling";
 import type { Span } from "./scale";
 
-/** A piece of the window and the tile it is drawn from; null where there is nothing yet. */
+/** A piece of the window and the tile that it is drawn from; null without a tile. */
 export interface Slot extends Span {
   tile: Tile | null;
 }
 
-/** What the images of rows look like; the key tells two looks apart. */
+/** The look of the images of rows; the key identifies it. */
 export interface Look {
   key: string;
   job(planes: Planes): RasterJob;
@@ -47,7 +47,7 @@ export class Tiles {
     return this.meta.top_level;
   }
 
-  /** Asks for what a window needs and forgets the rest. `paths`: which of them are shown. */
+  /** Requests a window's tiles and drops the others. `paths`: the shown ones. */
   want(window: Span, plotDevicePixels: number, kinds: TileKind[]): void {
     const { elapsed } = this.meta;
     this.level = Math.max(
@@ -58,8 +58,8 @@ export class Tiles {
     const overview = wanted("profile", this.overviewLevel, { t0: 0, t1: elapsed }, elapsed).map(
       (t) => t.id,
     );
-    // What is on screen first, of all kinds, and the coarsest picture before all else: it stands in
-    // for everything.
+    // Visible tiles of all kinds come first, after only the coarsest picture, which is a substitute
+    // for all others.
     const top = this.top;
     const first: TileId[] =
       kinds.includes("rows") && !this.cache.get({ kind: "rows", level: top, index: 0 })
@@ -70,7 +70,7 @@ export class Tiles {
     this.cache.want([...first, ...overview, ...visible, ...skirts], top);
   }
 
-  /** The window cut at the level's tiles, each with what there is to draw. */
+  /** The window cut at the level's tiles, each with the best available tile. */
   slots(kind: TileKind, window: Span, level = this.level): Slot[] {
     const [from, to] = indices(level, window, this.meta.elapsed);
     const slots: Slot[] = [];
@@ -88,7 +88,7 @@ export class Tiles {
         slots.push({ ...span, tile: coarse });
         continue;
       }
-      // Finer tiles cover what they can, the coarser one what is between them.
+      // Finer tiles cover what they can, and the coarser one the rest.
       let at = span.t0;
       for (const part of parts) {
         const p = tileSpan(part.level, part.index);
@@ -101,12 +101,12 @@ export class Tiles {
     return slots;
   }
 
-  /** The tile that holds the whole run, once it is there. */
+  /** The tile of the whole run, once it is loaded. */
   coarsest(kind: TileKind): Tile | null {
     return this.cache.get({ kind, level: this.top, index: 0 }) ?? null;
   }
 
-  /** The image of a rows tile in this look; an older look of it meanwhile, or null. */
+  /** The image of a rows tile in this look; otherwise an older look of it, or null. */
   image(tile: Tile, look: Look): TileImage | null {
     const made = tile.made.get("image") as (TileImage & { key: string }) | undefined;
     if (made?.key !== look.key && this.making.get(tile) !== look.key && tile.data) {
@@ -123,25 +123,23 @@ export class Tiles {
     return made ?? null;
   }
 
-  /** Rows that a tile of rows has. */
+  /** Number of rows in a tile of rows. */
   rowsOf(tile: Tile): number {
     return Math.floor((tile.data?.planes.work?.length ?? 0) / TILE_BINS);
   }
 
-  /** True while the window is not drawn from its own level's tiles. */
+  /** Number of tiles and images that are still being made. */
   get loading(): number {
     return this.cache.loading + this.making.size;
   }
 
-  /** The finest level a report carries here, or null where it carries what is wanted. */
+  /** The finest level that a report has here, or null if it has the wanted one. */
   stops(window: Span): number | null {
     const finest = this.cache.stopsAt("rows", this.level, window.t0, window.t1, this.top);
     return finest > this.level ? finest : null;
   }
 
-  /**
-   * True when not even the coarsest picture of the rows is there: a report that was kept too small.
-   */
+  /** True if not even the coarsest picture of the rows exists: a report that was kept too small. */
   get bare(): boolean {
     return this.cache.get({ kind: "rows", level: this.top, index: 0 })?.data === null;
   }
@@ -151,7 +149,7 @@ export class Tiles {
   }
 }
 
-/** Ticks a bin of a tile has, and where the tile begins. */
+/** Ticks of a tile's bin, and the tile's start. */
 export function binsOf(tile: Tile): { from: number; ticks: number } {
   return { from: tile.index * tileTicks(tile.level), ticks: tileTicks(tile.level) / TILE_BINS };
 }

@@ -1,6 +1,6 @@
 /**
- * Which tiles a window needs: levels by powers of two, indices by the tile's width, three windows
- * wide.
+ * The tiles of a window: levels by powers of two, indices by the tile's width, for three times the
+ * window's width.
  */
 
 import { TILE_BINS } from "../data/contract";
@@ -11,7 +11,7 @@ import type { Span } from "./scale";
 export type TileKind =
   "rows" | "strands" | "inside" | "profile" | "arcs" | "waits" | "critical" | "ready";
 
-/** Ticks a tile of this level covers. */
+/** Number of ticks in a tile of this level. */
 export const tileTicks = (level: number): number => TILE_BINS * Math.pow(2, level);
 
 export const tileSpan = (level: number, index: number): Span => ({
@@ -19,13 +19,16 @@ export const tileSpan = (level: number, index: number): Span => ({
   t1: (index + 1) * tileTicks(level),
 });
 
-/** The level whose bins are half a device pixel to one wide; 0 and the run's top bound it. */
+/**
+ * The level whose bins are between half a device pixel and one pixel wide, limited to 0 and the
+ * run's top level.
+ */
 export function levelFor(ticksPerDevicePixel: number, top: number): number {
   if (!(ticksPerDevicePixel > 1)) return 0;
   return Math.min(Math.floor(Math.log2(ticksPerDevicePixel)), top);
 }
 
-/** First and last index of the tiles that touch [t0, t1) inside of the run. */
+/** First and last index of the tiles that overlap [t0, t1) inside the run. */
 export function indices(level: number, w: Span, elapsed: number): [number, number] {
   const size = tileTicks(level);
   const last = Math.max(0, Math.ceil(Math.max(elapsed, 1) / size) - 1);
@@ -34,13 +37,13 @@ export function indices(level: number, w: Span, elapsed: number): [number, numbe
   return [first, end];
 }
 
-/** The window and as much again on either side, so that a pan finds its tiles there. */
+/** The window extended by its width on either side, so that a pan finds its tiles loaded. */
 export function skirt(w: Span): Span {
   const width = w.t1 - w.t0;
   return { t0: w.t0 - width, t1: w.t1 + width };
 }
 
-/** The tile of a coarser level that holds this one. */
+/** Index of the tile of a coarser level that contains this one. */
 export function ancestor(level: number, index: number, at: number): number {
   return Math.floor(index / Math.pow(2, at - level));
 }
@@ -70,7 +73,7 @@ export function url(run: RunId, { kind, level, index }: TileId): string {
   }
 }
 
-/** Tiles wanted for a window, the visible ones first, from the middle outwards. */
+/** Tiles for a window, the visible ones first, from the middle outwards. */
 export function wanted(
   kind: TileKind,
   level: number,

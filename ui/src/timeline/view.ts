@@ -1,7 +1,4 @@
-/**
- * The timeline on its canvas: keeps what a frame is made of, draws when something changed, moves
- * the window.
- */
+/** The timeline on its canvas: keeps the data of a frame, draws after changes, moves the window. */
 
 import { effect } from "@preact/signals";
 import { areaTicks, many, percent, ticks as timeOf } from "../format";
@@ -24,7 +21,7 @@ import type { Layer, Selection } from "../store";
 import { colours, dark, still } from "../theme/theme";
 import { bands, laneMiddle, scrollTo } from "./bands";
 import type { Bands } from "./bands";
-import { Boxes, MOST_INSIDE } from "./boxes";
+import { Boxes, MAX_INSIDE } from "./boxes";
 import { frame } from "./draw";
 import type { Drawn } from "./draw";
 import { Facts, plainWords } from "./facts";
@@ -51,7 +48,7 @@ export class TimelineView {
   private readonly tiles: Tiles;
   private readonly rasteriser = new Rasteriser();
   private readonly boxes = new Boxes();
-  private readonly inner = new Boxes(MOST_INSIDE, true);
+  private readonly inner = new Boxes(MAX_INSIDE, true);
   private readonly context: CanvasRenderingContext2D | null;
   private readonly stop: () => void;
   private palette: Palette | null = null;
@@ -62,21 +59,21 @@ export class TimelineView {
   private laneOf: unknown = null;
   private closed = false;
   /**
-   * Where frames go while the picture of the view before is still the better one, and how long that
-   * may last.
+   * Hidden canvas for frames while the previous view's picture is still the better one, and the
+   * time limit for that.
    */
   private beside: CanvasRenderingContext2D | null = null;
   private readonly besideUntil = performance.now() + 2000;
   private scroll = 0;
   private rowToReveal: number | null = null;
   private seen: Selection | null = null;
-  /** The last frame, for pointing at it. */
+  /** The last frame, for hit tests. */
   scene: Scene | null = null;
   drawn: Drawn | null = null;
   marks: number[] = [];
   dragged: Span | null = null;
   cursorRow: number | null = null;
-  /** Where the pointer was last seen over the time axis. */
+  /** Last position of the pointer over the time axis. */
   pointer: { x: number; y: number } | null = null;
 
   constructor(
@@ -85,7 +82,7 @@ export class TimelineView {
     readonly source: DataSource,
     /** Called after each frame. */
     private readonly painted: (view: TimelineView) => void = () => {},
-    /** Another view's picture is on the canvas: it stays until this one's is whole. */
+    /** Another view's picture is on the canvas: it stays until this view's picture is complete. */
     takesOver = false,
   ) {
     this.context = canvas.getContext("2d", { alpha: false });
@@ -93,13 +90,13 @@ export class TimelineView {
       this.beside = document.createElement("canvas").getContext("2d", { alpha: false });
     this.facts = new Facts(meta.id, source, () => this.invalidate());
     this.tiles = new Tiles(meta, source, this.rasteriser, () => this.invalidate());
-    // A tab that was not shown could not follow.
+    // A hidden tab could not follow the selection.
     this.seen = null;
     this.stop = effect(() => {
       const now = selection.value;
       if (now !== this.seen) void this.follow(now);
       this.seen = now;
-      // Whatever a frame reads.
+      // Subscribes to every signal that a frame reads.
       void [
         range.value,
         selection.value,
@@ -114,7 +111,7 @@ export class TimelineView {
     });
   }
 
-  /** Brings what another view selected into sight; what was selected here is there already. */
+  /** Scrolls to a selection made in another view; one made here is visible already. */
   private async follow(what: Selection | null): Promise<void> {
     if (what?.run !== this.meta.id) return;
     const at =
@@ -158,11 +155,11 @@ export class TimelineView {
     if (width === this.size.width && height === this.size.height && dpr === this.size.dpr) return;
     this.size = { width, height, dpr };
     const [w, h] = [Math.max(1, Math.round(width * dpr)), Math.max(1, Math.round(height * dpr))];
-    // Setting a size clears the canvas, even if it is the same one.
+    // Setting a size clears the canvas, even if the size is the same.
     if (this.canvas.width !== w || this.canvas.height !== h)
       [this.canvas.width, this.canvas.height] = [w, h];
     if (this.beside) [this.beside.canvas.width, this.beside.canvas.height] = [w, h];
-    // A canvas that got another size is empty: draw before anybody sees it.
+    // A canvas with a new size is empty: draw before it is displayed.
     this.render();
   }
 
@@ -185,7 +182,7 @@ export class TimelineView {
       this.lane = lanes(regions);
     }
     const cpu = layers.value.has("cpu");
-    // Attempts to steal stand beside the queues' depth.
+    // Attempts to steal are drawn beside the queues' depth.
     const queue = (["queue", "attempts"] as const).some(
       (l) => layers.value.has(l) && layerThere(this.meta, l),
     );
@@ -204,7 +201,7 @@ export class TimelineView {
     });
   }
 
-  /** Everything a frame of a size shows now. */
+  /** The data of a frame with this size. */
   private compose(width: number, height: number): Scene {
     const d = dark.value;
     if (!this.palette || this.palette.mode !== colorBy.value || this.palette.dark !== d)
@@ -310,9 +307,7 @@ export class TimelineView {
     return look(s.palette, s.tokens, s.layers, s.selection, s.dark);
   }
 
-  /**
-   * Draws the same picture with another pen: for export. Images of the tiles must be there already.
-   */
+  /** Draws the same picture with another pen, for export. The tiles' images must exist already. */
   picture(pen: Pen): { width: number; height: number } {
     const { width, height } = this.size;
     const s = this.compose(width, height);
@@ -341,12 +336,12 @@ export class TimelineView {
     if (status.peek() !== text) queueMicrotask(() => (status.value = text));
   }
 
-  /** What is at a place of the canvas, in CSS pixels from its corner. */
+  /** The item at a point of the canvas, in CSS pixels from its corner. */
   at(px: number, py: number): Hit | null {
     return this.scene && this.drawn ? hit(this.scene, this.drawn, this.lane, px, py) : null;
   }
 
-  /** Shows a window; `smooth` for jumps, so that the eye can follow. */
+  /** Shows a window; `smooth` animates jumps, so that the eye can follow. */
   show(to: Span, smooth = false): void {
     cancelAnimationFrame(this.animation);
     const target = clamp(to, this.meta.elapsed, this.least);
@@ -368,7 +363,7 @@ export class TimelineView {
     range.value = whole(w, this.meta.elapsed) ? null : { t0: w.t0, t1: w.t1 };
   }
 
-  /** Zooms about a pixel, or about the pointer, or the middle. */
+  /** Zooms around a pixel, by default around the pointer or the middle. */
   zoom(factor: number, at: number | null = this.pointer?.x ?? null): void {
     cancelAnimationFrame(this.animation);
     const s = this.scene?.scale;
@@ -378,7 +373,7 @@ export class TimelineView {
     this.set(zoom(w, factor, t, this.meta.elapsed, this.least));
   }
 
-  /** Moves by a share of the window. */
+  /** Moves the window by a share of its width. */
   pan(share: number): void {
     const w = this.window;
     this.panTicks(share * (w.t1 - w.t0));
@@ -394,7 +389,7 @@ export class TimelineView {
   }
 
   /**
-   * Moves the window, without zooming, until a time range is in it; of a longer one, its beginning.
+   * Moves the window without zooming until it contains a time range, or the start of a longer one.
    */
   reveal(t0: number, t1: number): void {
     const w = this.window;
@@ -418,7 +413,7 @@ export class TimelineView {
     return this.scroll !== before;
   }
 
-  /** Middle of a row's lane, from the canvas' top. */
+  /** Middle of a row's lane, from the top of the canvas. */
   rowMiddle(row: number): number {
     return this.scene ? laneMiddle(this.scene.bands.rows, row) : 0;
   }

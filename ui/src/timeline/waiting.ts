@@ -1,4 +1,4 @@
-/** From wait to wait, and from a wait to the thread that ended it. */
+/** Steps between waits, and from a wait to the thread that ended it. */
 
 import type { StrandDetail } from "../data/contract";
 import { requests } from "../data/requests";
@@ -8,7 +8,7 @@ import { chooseStrand } from "./choose";
 import { waits } from "./waits";
 import type { TimelineView } from "./view";
 
-/** Selects what the thread ran that ended the longest wait of the selected strand. */
+/** Selects the strand that ended the longest wait of the selected strand. */
 export async function holder(view: TimelineView): Promise<void> {
   const now = selection.value;
   const id = now?.kind === "strand" ? now.id : now?.kind === "steal" ? now.strand : null;
@@ -23,7 +23,7 @@ export async function holder(view: TimelineView): Promise<void> {
       : "This strand waited for nobody.";
 }
 
-/** The next wait of which it is known who ended it, in the window or to its right. */
+/** Selects the next wait with a known holder, in the window or to its right. */
 export async function nextWait(view: TimelineView): Promise<void> {
   const { meta } = view;
   if (meta.waits === 0) {

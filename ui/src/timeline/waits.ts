@@ -1,6 +1,6 @@
 /**
- * Waits inside of strands, and the threads that ended them: a curve from where the holder released
- * what was waited for to where the waiting thread went on.
+ * Waits inside strands and the threads that ended them: a curve from the release by the holder to
+ * the continuation of the waiting thread.
  */
 
 import { isShown, laneHeight, laneMiddle, laneTop } from "./bands";
@@ -13,10 +13,13 @@ import type { Slot } from "./tiles";
 const NONE = 0xffffffff;
 const NO_ROW = 0xffff;
 
-/** More in view are marks under the holder; those of the critical path and the selection stay. */
-export const MOST_CURVES = 40;
-/** Marks of a frame at most. */
-const MOST_MARKS = 2000;
+/**
+ * Number of visible waits above which only those of the critical path and the selection have
+ * curves; the others are marks below the holder.
+ */
+export const MAX_CURVES = 40;
+/** Maximum number of marks in a frame. */
+const MAX_MARKS = 2000;
 
 export interface Wait {
   row: number;
@@ -24,7 +27,7 @@ export interface Wait {
   end: number;
   kind: string;
   strand: number;
-  /** Who ended it, and when; null where that is not known. */
+  /** Row of the thread that ended it, and the time; null if unknown. */
   by: number | null;
   released: number;
   byStrand: number | null;
@@ -37,7 +40,7 @@ export interface Waits {
   truncated: boolean;
 }
 
-/** Those in view, by their begin. */
+/** Visible waits, by start. */
 export function waits(slots: Slot[], scale: Scale): Waits {
   const list: Wait[] = [];
   const known = new Set<string>();
@@ -51,7 +54,7 @@ export function waits(slots: Slot[], scale: Scale): Waits {
     for (let i = 0; i < p.row.length; i++) {
       const [start, end] = [p.start[i]!, p.end[i]!];
       if (end < scale.t0 || start > scale.t1) continue;
-      // One over the border of two tiles is in both.
+      // A wait across the border of two tiles is in both.
       const key = `${p.row[i]} ${start}`;
       if (known.has(key)) continue;
       known.add(key);
@@ -71,7 +74,7 @@ export function waits(slots: Slot[], scale: Scale): Waits {
   return { list: list.sort((a, b) => a.start - b.start), total: list.length, truncated };
 }
 
-/** From the holder's lane to the waiting one: eight numbers. */
+/** The curve from the holder's lane to the waiting one: eight numbers. */
 export function waitCurve(wait: Wait, s: Scene): number[] | null {
   const { rows } = s.bands;
   if (wait.by === null || !isShown(rows, wait.by) || !isShown(rows, wait.row)) return null;
@@ -93,7 +96,9 @@ export function waitCurve(wait: Wait, s: Scene): number[] | null {
 const isOf = (wait: Wait, id: number | null): boolean =>
   id !== null && (wait.strand === id || wait.byStrand === id);
 
-/** Curves where they are few; else marks where holders released, and the curves that matter. */
+/**
+ * Draws curves if there are few; otherwise marks at the releases, and only the important curves.
+ */
 export function drawWaits(s: Scene, pen: Pen, all: Waits): Wait[] {
   const { rows } = s.bands;
   const told = all.list.filter((w) => w.by !== null);
@@ -104,16 +109,16 @@ export function drawWaits(s: Scene, pen: Pen, all: Waits): Wait[] {
         ? s.selection.strand
         : null;
   const inView = told.filter((w) => w.released >= s.scale.t0 && w.end <= s.scale.t1);
-  const few = inView.length <= MOST_CURVES;
-  const path = few ? [] : inView.filter((w) => w.critical).slice(0, MOST_CURVES);
+  const few = inView.length <= MAX_CURVES;
+  const path = few ? [] : inView.filter((w) => w.critical).slice(0, MAX_CURVES);
   const shown = few
     ? told
-    : [...told.filter((w) => isOf(w, chosen)).slice(0, MOST_CURVES), ...path];
+    : [...told.filter((w) => isOf(w, chosen)).slice(0, MAX_CURVES), ...path];
   if (!few) {
     const marks: number[] = [];
     let last = -1;
     for (const wait of inView) {
-      if (!isShown(rows, wait.by!) || marks.length >= 4 * MOST_MARKS) continue;
+      if (!isShown(rows, wait.by!) || marks.length >= 4 * MAX_MARKS) continue;
       const x = Math.round(pixel(s.scale, wait.released));
       const key = wait.by! * 65536 + x;
       if (key === last) continue;
@@ -164,7 +169,7 @@ export function waitAt(s: Scene, shown: readonly Wait[], px: number, py: number)
   return best;
 }
 
-/** A wait's kind in a sentence: `a lock`. */
+/** A wait's kind as part of a sentence: `a lock`. */
 export const KIND_WORDS: Record<string, string> = {
   lock: "a lock",
   channel: "a channel",

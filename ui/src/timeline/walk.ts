@@ -1,5 +1,6 @@
 /**
- * Along the critical path by keys, as in the DAG's list: the heaviest strand of each of its parts.
+ * Keyboard steps along the critical path, as in the DAG's list: to the heaviest strand of each
+ * part.
  */
 
 import type { CriticalPath } from "../data/contract";
@@ -11,8 +12,9 @@ import type { TimelineView } from "./view";
 type Row = Pick<CriticalPath["rows"][number], "strand" | "start" | "end">;
 
 /**
- * The part after (1) or before (-1) the selected one; from a strand beside the path the nearest in
- * that direction, from nothing the first in sight. Null at the path's end. `rows` are root first.
+ * The part after (1) or before (-1) the selected one. From a strand outside the path it is the
+ * nearest in that direction, without a selection the first visible one. Null at the path's end.
+ * `rows` are root first.
  */
 export function nextPart<R extends Row>(
   rows: readonly R[],

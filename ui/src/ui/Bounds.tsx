@@ -1,5 +1,6 @@
 /**
- * Bounds of the speedup over the number of workers, with what was measured (MODEL.md section 2).
+ * A chart of the bounds of the speedup over the number of workers, with measured speedups (MODEL.md
+ * section 2).
  */
 
 import { colours } from "../theme/theme";
@@ -9,13 +10,14 @@ import { textWidth } from "./size";
 export interface BoundsRun {
   id: string;
   points: { workers: number; lower: number; upper: number }[];
-  /** T1 / T∞ and with the burden of steals; the second only where a burden is known. */
+  /** T1 / T∞, without and with the burden of steals; the latter only if a burden is known. */
   parallelism: number;
   burdened: number | null;
   colour: string;
   label: string;
   /**
-   * The ground between its bounds is tinted: of many runs only one's, or none could be told apart.
+   * The area between its bounds is tinted. Only one of several runs has a tint, because overlapping
+   * ones are indistinguishable.
    */
   filled?: boolean;
 }
@@ -26,7 +28,7 @@ export interface Measured {
   how: string;
   colour: string;
   strong?: boolean;
-  /** A diamond, not a circle. */
+  /** Drawn as a diamond instead of a circle. */
   simulated: boolean;
   against_serial: boolean;
 }
@@ -56,7 +58,7 @@ export function BoundsChart(p: {
     1,
   );
   const high = p.log ? 2 ** Math.ceil(Math.log2(Math.max(2, reach))) : Math.max(2, reach * 1.45);
-  // A run below one worker's speed is drawn where it is.
+  // A run slower than one worker is drawn at its value.
   const low = p.log
     ? Math.max(
         1 / 64,
@@ -77,7 +79,10 @@ export function BoundsChart(p: {
   const xTicks = Array.from({ length: Math.round(Math.log2(most)) + 1 }, (_, i) => 2 ** i);
   const line = (pts: [number, number][]) =>
     pts.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
-  /** The upper bound bends at the parallelism: points between the asked numbers of workers. */
+  /**
+   * Points of the upper bound, with its bend at the parallelism, which lies between the given
+   * numbers of workers.
+   */
   const upper = (r: BoundsRun): [number, number][] => {
     const at = [
       ...r.points.map((q) => q.workers).filter((n) => n <= most),
@@ -87,7 +92,7 @@ export function BoundsChart(p: {
   };
   const lower = (r: BoundsRun): [number, number][] =>
     r.points.filter((q) => q.workers <= most).map((q) => [X(q.workers), Y(q.lower)]);
-  // Runs on different numbers of workers, measured against one of them, are one curve.
+  // Runs on different numbers of workers that are measured against one of them form one curve.
   const shown = p.measured
     .filter((m) => m.workers <= most && m.speedup > 0)
     .sort((a, b) => a.workers - b.workers);
@@ -237,7 +242,7 @@ export function BoundsChart(p: {
             {m.strong &&
               p.compact &&
               (() => {
-                // Below where the bound's flat line would strike it through.
+                // Below the label's usual place if the flat line of the bound would cross it.
                 const bound = p.runs[0]?.parallelism ?? 0,
                   onLine = Math.abs(Y(m.speedup) - Y(bound)) < 9,
                   text = `${times(m.speedup)} this run`,
@@ -261,7 +266,7 @@ export function BoundsChart(p: {
   );
 }
 
-/** A circle for what was measured, a diamond for what a model computed. */
+/** A circle for a measured speedup, a diamond for a simulated one. */
 export function pointPath(x: number, y: number, r: number, simulated: boolean): string {
   const d = r * 1.25;
   return simulated
@@ -307,7 +312,7 @@ function linear(high: number): number[] {
   return Array.from({ length: Math.floor(high / step) + 1 }, (_, i) => i * step);
 }
 
-/** Labels at one edge, moved apart where they would stand in each other. */
+/** Labels at one edge, moved apart so that they do not overlap. */
 function labels<T extends { y: number }>(list: T[]): T[] {
   const sorted = [...list].sort((a, b) => a.y - b.y);
   for (let i = 1; i < sorted.length; i++)

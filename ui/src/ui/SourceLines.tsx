@@ -1,4 +1,4 @@
-/** Lines of source with how much time each took; the heat is a bar and a number. */
+/** Source lines with the time that each took, as a bar and a number. */
 
 import type { ComponentChildren } from "preact";
 import type { Source } from "../data/contract";
@@ -11,14 +11,14 @@ export function SourceLines(p: {
   /** Ticks of a full bar. */
   top: number;
   perSecond: number;
-  /** The line that is looked for. */
+  /** The line to scroll to. */
   at?: number | null;
-  /** Lines that belong to what is selected. */
+  /** Lines that belong to the selection. */
   inside?: (line: number) => boolean;
   chosen?: (line: number) => boolean;
   onDown?: (line: number) => void;
   onOver?: (line: number) => void;
-  /** Heat by this instead of the time of all workers. */
+  /** Shows time on the critical path instead of the time of all workers. */
   critical?: boolean;
 }) {
   return (
@@ -84,8 +84,8 @@ const WORDS = new Set(
 );
 
 /**
- * Keywords, strings and comments of Rust, C, C++ and Fortran: a line at a time, so the inside of a
- * long comment stays plain.
+ * Highlights keywords, strings and comments of Rust, C, C++ and Fortran. It works line by line, so
+ * the inside of a long comment stays plain.
  */
 export function highlight(text: string): ComponentChildren {
   const out: ComponentChildren[] = [];

@@ -1,4 +1,4 @@
-/** When something ran: its mean running strands in equal bins of the run, from 0 to all workers. */
+/** A small chart of mean running strands in equal bins of the run, from 0 to all workers. */
 
 import { useMemo } from "preact/hooks";
 
@@ -17,7 +17,7 @@ export function Spark(p: {
     let path = "";
     p.values.forEach((v, i) => {
       if (!(v > 0)) return;
-      // What ran at all is seen.
+      // Every bin with a strand is visible.
       const h = Math.max(1, Math.min(1, v / p.top) * (height - 1));
       path += `M${(i * step).toFixed(1)} ${height}v${(-h).toFixed(1)}h${Math.max(step, 1).toFixed(2)}v${h.toFixed(1)}z`;
     });

@@ -1,4 +1,4 @@
-/** A bar of parts whose labels stand inside where they fit, else below on leader lines. */
+/** A bar of parts with labels inside if they fit, otherwise below on leader lines. */
 
 import { tokens } from "../colors";
 import { fillOf } from "../patterns";
@@ -15,7 +15,7 @@ interface Box {
   below: string | null;
 }
 
-/** Slivers keep a width that can be seen; what they take comes from the widest. */
+/** Slivers have a visible minimum width, which is taken from the widest parts. */
 export function boxes(
   parts: Part[],
   total: number,

@@ -1,6 +1,6 @@
 /**
- * A table that sorts, keeps its head in sight, draws only the rows in sight when there are many,
- * and is walked by the arrow keys.
+ * A sortable table with a fixed head. It draws only the visible rows if there are many, and
+ * supports the arrow keys.
  */
 
 import type { ComponentChildren } from "preact";
@@ -9,22 +9,22 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 export interface Column<R> {
   id: string;
   title: string;
-  /** What the head says when pointed at. */
+  /** Tooltip of the head. */
   hint?: string;
   left?: boolean;
   cell: (row: R) => ComponentChildren;
-  /** Sorting by it, largest first; text sorts from a. Absent: not sortable. */
+  /** Sort key: numbers largest first, texts from a. Without it the column is not sortable. */
   sort?: (row: R) => number | string;
-  /** Of the plain value, for the head of the CSV. */
+  /** Unit of the plain value, for the head of the CSV. */
   unit?: string;
-  /** For "Copy CSV": the plain value. */
+  /** The plain value for "Copy CSV". */
   csv?: (row: R) => string | number | null;
 }
 
 export interface TableProps<R> {
   label: string;
   columns: Column<R>[];
-  /** Sorted already, when `order` is given; groups move together. */
+  /** Must be sorted if `order` is given; groups stay together. */
   rows: R[];
   id: (row: R) => string;
   rowClass?: (row: R) => string;
@@ -41,7 +41,7 @@ export interface Order {
   down: boolean;
 }
 
-/** Rows by a column; equal ones keep their order. */
+/** Rows sorted by a column; equal ones keep their order. */
 export function sorted<R>(rows: R[], columns: Column<R>[], order: Order | null): R[] {
   const by = order && columns.find((c) => c.id === order.column)?.sort;
   if (!by) return rows;
@@ -60,7 +60,7 @@ export function sorted<R>(rows: R[], columns: Column<R>[], order: Order | null):
     .map((r) => r.row);
 }
 
-/** Rows as CSV with a head, quoted where needed; a cell can't become a formula of a spreadsheet. */
+/** Rows as CSV with a head, quoted if necessary; a spreadsheet never reads a cell as a formula. */
 export function csv<R>(columns: Column<R>[], rows: R[]): string {
   const quote = (v: string | number | null | undefined) => {
     let s = v === null || v === undefined ? "" : String(v);
@@ -76,11 +76,11 @@ export function csv<R>(columns: Column<R>[], rows: R[]): string {
   );
 }
 
-const MANY = 200;
+const MIN_WINDOWED_ROWS = 200;
 
 export function Table<R>(p: TableProps<R>) {
   const height = p.rowHeight ?? 33;
-  const many = p.rows.length > MANY;
+  const many = p.rows.length > MIN_WINDOWED_ROWS;
   const scroll = useRef<HTMLElement | null>(null);
   const body = useRef<HTMLTableSectionElement>(null);
   const [window, setWindow] = useState({ from: 0, to: 60 });

@@ -1,6 +1,6 @@
 /**
- * Where workers × elapsed went: the parts of a report's breakdown in the order and the words of
- * every view.
+ * Division of workers × elapsed time: the parts of a report's breakdown, in the order and with the
+ * names used by every view.
  */
 
 import type { Report } from "../data/contract";

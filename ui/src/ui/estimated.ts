@@ -1,5 +1,5 @@
 /**
- * What of a run is an estimate, because it ran unrecorded to stay inside the overhead budget
+ * Estimates in a run's numbers, for tasks that ran unrecorded because of the overhead budget
  * (docs/budget.md).
  */
 
@@ -9,9 +9,7 @@ import { requests } from "../data/requests";
 import { count, NB, percent, plain, short, ticks } from "../format";
 import { run, runMeta } from "../store";
 
-/**
- * Of the run that is looked at, once its report is there; `null` for one that was recorded in full.
- */
+/** Estimates of the current run, once its report is there; `null` if it was recorded in full. */
 export function useEstimated(): { estimated: Estimated; report: Report } | null {
   const meta = runMeta();
   const asked = useJson<Report>(meta && meta.overview === null ? requests.report(run.value) : null);
@@ -20,17 +18,15 @@ export function useEstimated(): { estimated: Estimated; report: Report } | null 
   return report && estimated ? { estimated, report } : null;
 }
 
-/** Tasks that ran unrecorded were counted, as those of OpenMP and oneTBB are. */
+/** True if the number of unrecorded tasks is exact, as with OpenMP and oneTBB. */
 export const isCounted = (of: Estimated): boolean => of.tasks_low === of.tasks_high;
 
-/** `± 10 %`, as the report has it: half of what lies between. */
+/** `± 10 %`, as in the report: half of the interval's width. */
 export function around(n: number, low: number, high: number): string {
   return n > 0 && high > low ? `±${NB}${percent((high - low) / 2 / n)}` : "";
 }
 
-/**
- * The span is at least the one and at most the other: what that says of it and of the parallelism.
- */
+/** The intervals of the span and of the parallelism, as text. */
 export function spanBetween(
   of: Estimated,
   report: Report,
@@ -44,17 +40,17 @@ export function spanBetween(
   };
 }
 
-/** From one to the other, where they are printed differently. */
+/** `1.2 ms to 1.3 ms`, or one value if both are printed the same. */
 const range = (from: string, to: string): string => (from === to ? from : `${from} to ${to}`);
 
 /** `between 1.2 ms and 1.3 ms`, or one time. */
 const within = (range: string): string =>
   range.includes(" to ") ? `between ${range.replace(" to ", " and ")}` : range;
 
-/** An estimate with as many digits as it has a right to. */
+/** An estimate, rounded to the digits that it supports. */
 export const about = (n: number): string => (n < 10_000 ? count(n) : short(n));
 
-/** For people: how much it is, and what is known of it. */
+/** Sentences about the amount that was not recorded, and what is known of it. */
 export function inWords(of: Estimated, report: Report, perSecond: number): string {
   const between = spanBetween(of, report, perSecond);
   const unrecorded = `${percent(report.work > 0 ? of.unrecorded_work / report.work : 1)} of the work ran unrecorded, to stay inside the overhead budget.`;

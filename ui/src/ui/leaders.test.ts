@@ -4,7 +4,7 @@ import { leaders, type Label, type Placed } from "./leaders";
 const words = (l: Label, p: Placed): [number, number] =>
   p.left ? [l.at - 10 - l.width, l.at - 10] : [l.at + 10, l.at + 10 + l.width];
 
-/** No two words on a line meet, no leader runs through words that stand above its own. */
+/** Asserts that no two texts on a line overlap, and that no leader crosses texts above its own. */
 function clear(labels: Label[], placed: Placed[]): void {
   labels.forEach((l, i) => {
     const [from, to] = words(l, placed[i]!);
@@ -53,7 +53,7 @@ describe("labels below a bar", () => {
       })).sort((a, b) => a.at - b.at);
       const placed = leaders(labels, 900);
       expect(placed).toHaveLength(labels.length);
-      // Slivers all but on top of each other have no way but one below the other.
+      // Slivers almost on top of each other only allow labels one below the other.
       if (labels.every((l, i) => i === 0 || l.at - labels[i - 1]!.at > 8)) clear(labels, placed);
     }
   });

@@ -1,46 +1,45 @@
-/**
- * Where labels of a bar's slivers stand below it, so that neither words nor the lines that lead to
- * them cross.
- */
+/** Positions of labels below a bar's slivers, such that neither texts nor leader lines cross. */
 
 export interface Label {
-  /** Where its leader comes down. */
+  /** x of its leader. */
   at: number;
-  /** Of the words. */
+  /** Width of its text. */
   width: number;
 }
 
 export interface Placed {
-  /** Line of text, 0 nearest to the bar. */
+  /** Index of the text line; 0 is the nearest to the bar. */
   line: number;
-  /** The words stand left of the leader. */
+  /** The text is left of the leader. */
   left: boolean;
 }
 
-/** From the leader to the words. */
+/** Distance between the leader and the text. */
 const GAP = 10;
-/** Clear beyond the words. */
-const CLEAR = 3;
+/** Free space beyond the text. */
+const MARGIN = 3;
 
 /**
- * From the leader to beyond the words; leaders of slivers may come down as close beside each other
- * as those are.
+ * The interval from the leader to beyond the text. The leaders of adjacent slivers may be as close
+ * as the slivers.
  */
 const span = (l: Label, left: boolean): [number, number] =>
-  left ? [l.at - GAP - l.width - CLEAR, l.at] : [l.at, l.at + GAP + l.width + CLEAR];
+  left ? [l.at - GAP - l.width - MARGIN, l.at] : [l.at, l.at + GAP + l.width + MARGIN];
 
-/** Places for all labels on as few lines as there can be. Labels are few: parts of one bar. */
+/**
+ * Positions for all labels on as few lines as possible. There are few labels: the parts of one bar.
+ */
 export function leaders(labels: readonly Label[], width: number): Placed[] {
   const placed: Placed[] = [];
   const fits = (i: number, p: Placed): boolean => {
     const l = labels[i]!;
     const [from, to] = span(l, p.left);
-    if (from < -2 * CLEAR || to > width + 2 * CLEAR) return false;
+    if (from < -2 * MARGIN || to > width + 2 * MARGIN) return false;
     return placed.every((q, k) => {
       const other = labels[k]!;
       const [a, b] = span(other, q.left);
       if (p.line === q.line) return to < a || from > b;
-      // Whoever stands lower leads its line past the other's words.
+      // The leader of the lower label passes the text of the higher one.
       const [low, words] = p.line > q.line ? [l, [a, b]] : [other, [from, to]];
       return low.at < words[0]! || low.at > words[1]!;
     });
@@ -59,6 +58,6 @@ export function leaders(labels: readonly Label[], width: number): Placed[] {
     return false;
   };
   for (let lines = 1; lines <= labels.length; lines++) if (place(0, lines)) return placed;
-  // Too wide for the bar: one below the other, where they cross at least no words.
+  // Too wide for the bar: one below the other, so that at least no texts overlap.
   return labels.map((l, i) => ({ line: i, left: l.at + GAP + l.width > width }));
 }

@@ -1,4 +1,4 @@
-/** Small parts that views are made of. */
+/** Small components of the views. */
 
 import type { ComponentChildren, CSSProperties } from "preact";
 import { markInk, runColour, type Colour } from "../colors";
@@ -8,7 +8,7 @@ import { keyText } from "../keys";
 import { run, show } from "../store";
 import { dark } from "../theme/theme";
 
-/** The letter of a run, in its colour. */
+/** The letter of a run, in the run's colour. */
 export function RunBadge({ id, big }: { id: string; big?: boolean }) {
   const background = runColour(id, dark.value);
   return (
@@ -37,7 +37,7 @@ export function Key({ of }: { of: string }) {
 }
 
 /**
- * A switch of a layer or mode; `mark` is what it switches, so that a row of toggles is the legend.
+ * A switch of a layer or mode; `mark` is a picture of it, so that a row of toggles is the legend.
  */
 export function Toggle(p: {
   on: boolean;
@@ -62,7 +62,7 @@ export function Toggle(p: {
   );
 }
 
-/** One of few. */
+/** A choice between a few options. */
 export function Choice<T extends string>(p: {
   value: T;
   of: readonly { value: T; label: string }[];
@@ -87,7 +87,7 @@ export function Choice<T extends string>(p: {
   );
 }
 
-/** A colour with its texture as styles of an element. */
+/** A colour with its texture, as styles of an element. */
 export function paintOf(of: Colour): CSSProperties {
   return {
     background: of.fill,
@@ -123,7 +123,7 @@ export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
   );
 }
 
-/** A place in a source; where there is a file it leads to Sites. */
+/** A source position; if its file is known, it links to Sites. */
 export function Place({
   label,
   file,
@@ -146,10 +146,10 @@ export function Place({
   );
 }
 
-/** A file outside of the folder of the run: its whole path is told when pointed at. */
+/** True for a file outside the run's folder, whose whole path is in the tooltip. */
 const isAbsolute = (label: string): boolean => /^([A-Za-z]:)?[/\\]/.test(label);
 
-/** Words of a sentence as the server marks them. */
+/** A sentence with the server's markup. */
 export function Sentence({ of }: { of: Words }) {
   return (
     <>

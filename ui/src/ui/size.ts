@@ -1,4 +1,4 @@
-/** The width an element has. */
+/** Width of an element or text. */
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -18,13 +18,13 @@ export function useWidth<E extends HTMLElement>(start = 600): [RefObject<E | nul
   return [ref, width];
 }
 
-/** Widths of texts at this size; other sizes are in proportion. */
+/** Font size at which texts are measured, in pixels; widths for other sizes are in proportion. */
 const MEASURED_PX = 100;
 const MAX_MEASURED = 20_000;
 const measured = new Map<string, number>();
 let pen: CanvasRenderingContext2D | null | undefined;
 
-/** The width of a text in the page's font; where there is no browser, about that. */
+/** Width of a text in the page's font, or an approximation without a browser. */
 export function textWidth(text: string, size = 12, weight = 400): number {
   if (typeof document === "undefined") return estimatedWidth(text, size, weight);
   pen ??= document.createElement("canvas").getContext("2d");

@@ -1,7 +1,4 @@
-/**
- * What stands where there is nothing to see yet, nothing at all, or something went wrong: each with
- * its own words.
- */
+/** Placeholders for data that is loading, empty or failed, each with its own text. */
 
 import type { ComponentChildren } from "preact";
 import type { Asked } from "../ask";
@@ -61,7 +58,7 @@ export function Failed({
   );
 }
 
-/** `` `code` `` in a sentence of the server as code; no line ends within a flag. */
+/** Renders `` `code` `` in a sentence of the server as code; no line breaks within a flag. */
 export function backticks(text: string): ComponentChildren {
   return text
     .split("`")
@@ -79,7 +76,7 @@ const flags = (text: string): ComponentChildren =>
     ),
   );
 
-/** The children for the value, or the state it is in. */
+/** The children for the value, or a placeholder for its state. */
 export function Answered<T>(p: {
   asked: Asked<T>;
   what: string;

@@ -1,8 +1,8 @@
-/** Sentences that more than one view says. */
+/** Sentences used by more than one view. */
 
 import type { RunMeta } from "../data/contract";
 
-/** Why there are no steals; of a trace that could be read in part, what is known of it. */
+/** Why there are no steals; for a partly read trace, how far that is known. */
 export const nothingStolen = (meta: Pick<RunMeta, "unread">): string =>
   meta.unread
     ? "Nothing was stolen in the part of the trace that could be read."

@@ -1,4 +1,4 @@
-/** Code and spawn sites by name, with their share of the critical path, to choose from. */
+/** Selection of code and spawn sites by name, with their share of the critical path. */
 
 import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";

@@ -1,4 +1,4 @@
-/** What a what-if changes: a number before and after, and the parallelism at every factor. */
+/** The result of a what-if: a number before and after, and the parallelism at every factor. */
 
 import type { Report, RunMeta, WhatIf } from "../data/contract";
 import { plain, ticks } from "../format";
@@ -27,7 +27,7 @@ export function Pair(p: {
   );
 }
 
-/** The parallelism at every factor; one can be picked. */
+/** The parallelism at every factor; a factor can be selected. */
 export function Factors({
   answer,
   report: rep,

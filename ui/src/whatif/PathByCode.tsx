@@ -1,4 +1,4 @@
-/** Of what code the critical path is, before and after. */
+/** Composition of the critical path by code, before and after. */
 
 import { codeColour } from "../codes";
 import type { CriticalPath, RunMeta } from "../data/contract";
@@ -13,7 +13,7 @@ export function composition(path: CriticalPath): { code: number; weight: number 
   return [...by].map(([code, weight]) => ({ code, weight })).sort((a, b) => b.weight - a.weight);
 }
 
-/** Of what code the critical path is, on one scale before and after. */
+/** Composition of the critical path by code, before and after, on one scale. */
 export function PathByCode({
   run: r,
   before,
@@ -31,7 +31,7 @@ export function PathByCode({
 }) {
   const bar = (list: { code: number; weight: number }[], word: string, total: number) => {
     const all = list.reduce((n, c) => n + c.weight, 0) || 1;
-    // What is too thin to be seen is one grey piece.
+    // Parts too thin to see are one grey piece.
     const seen = list.filter((c) => c.weight / all >= 0.012);
     const rest = all - seen.reduce((n, c) => n + c.weight, 0);
     return (

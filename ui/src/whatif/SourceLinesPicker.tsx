@@ -1,4 +1,4 @@
-/** The source, to choose lines of it by pointer or keys. */
+/** The source, for selecting lines with the pointer or keys. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -11,7 +11,7 @@ import { SourceLines } from "../ui/SourceLines";
 import { Answered, backticks, Empty } from "../ui/states";
 import { linesOf, merge } from "./choice";
 
-/** The source: drag over lines to choose them, click a chosen line to let its range go. */
+/** The source: a drag selects lines, a click on a selected line removes its range. */
 export function SourceLinesPicker({
   run: r,
   what,
@@ -58,7 +58,7 @@ export function SourceLinesPicker({
       removeEventListener("pointercancel", stop);
     };
   }, [file, what.join(",")]);
-  // Arrows move a line, Shift keeps where it began, Enter takes what lies between.
+  // Arrow keys move the line, Shift keeps the start of the range, Enter adds the range.
   const key = (e: KeyboardEvent, lines: Source["lines"]) => {
     const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
     const d = drag.value;
@@ -97,7 +97,7 @@ export function SourceLinesPicker({
       byKey.value = false;
     }
   };
-  // Opens at what is chosen, else where most time is.
+  // Scrolls to the selected lines, or to those with most time.
   const box = useRef<HTMLDivElement>(null);
   const there = valueOf(asked);
   const first =

@@ -1,6 +1,6 @@
 /**
- * What if some code were faster: choose it by name or by dragging over its lines, and see the span,
- * the bounds and the path change.
+ * What if some code were faster: select it by name or by dragging over its lines, and see how the
+ * span, the bounds and the path change.
  */
 
 import { useEffect } from "preact/hooks";

@@ -1,5 +1,5 @@
 /**
- * What is chosen in the What-if tab, as the request has it: `code:1`, `site:3`,
+ * The selected items of the What-if tab, in the form of the request: `code:1`, `site:3`,
  * `lines:src/a.rs:10-20`, `region:setup`.
  */
 
@@ -8,7 +8,7 @@ import type { RunMeta } from "../data/contract";
 /** The default factors of MODEL.md section 4. */
 export const FACTORS = [2, 4, 8, 16, 50, 100, 200, 400] as const;
 
-/** The stop nearest to a factor on a logarithmic scale. */
+/** The default factor nearest to a factor on a logarithmic scale. */
 export function nearest(factor: number): (typeof FACTORS)[number] {
   return FACTORS.reduce((best, f) =>
     Math.abs(Math.log(f / factor)) < Math.abs(Math.log(best / factor)) ? f : best,
@@ -25,13 +25,13 @@ export interface Lines {
   to: number;
 }
 
-/** A choice of lines; null when it is something else. The file may have colons itself. */
+/** The lines of an item; null if it is something else. The file name may contain colons. */
 export function linesOf(what: string): Lines | null {
   const m = /^lines:(.+):(\d+)-(\d+)$/s.exec(what);
   return m ? { file: m[1]!, from: Number(m[2]), to: Number(m[3]) } : null;
 }
 
-/** Ranges of one file that touch become one. */
+/** Merges adjacent and overlapping ranges of one file. */
 export function merge(ranges: Lines[]): Lines[] {
   const out: Lines[] = [];
   for (const r of [...ranges].sort((a, b) => a.from - b.from)) {
@@ -42,7 +42,7 @@ export function merge(ranges: Lines[]): Lines[] {
   return out;
 }
 
-/** As people call it. */
+/** The item's name for people. */
 export function label(what: string, r: RunMeta): string {
   const lines = linesOf(what);
   if (lines)

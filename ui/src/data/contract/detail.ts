@@ -1,6 +1,6 @@
-/** A strand and a task, for the drawer. */
+/** Details of a strand and of a task, for the drawer. */
 
-/** `strand?run&id` and `task?run&id`: for the drawer. */
+/** `strand?run&id` and `task?run&id`: facts for the drawer. */
 export interface StrandDetail {
   id: number;
   task: number;
@@ -22,7 +22,7 @@ export interface StrandDetail {
   ready: number | null;
   made_ready_by: { strand: number; task: number; row: number; edge: string } | null;
   stolen: { victim: number | null; leap: boolean } | null;
-  /** Mean number of running strands while it ran. */
+  /** Mean number of running strands during its run. */
   meanwhile: number;
   counters: [string, number][];
   functions: { function: string; file: string | null; line: number | null; samples: number }[];
@@ -30,13 +30,13 @@ export interface StrandDetail {
   next: number | null;
   previous_on_row: number | null;
   next_on_row: number | null;
-  /** As DagStrand.folded; nothing but sums of those is in the trace. */
+  /** As DagStrand.folded; the trace has only sums of those tasks. */
   folded: number;
   sums_alone: boolean;
-  /** Waits inside of it for other threads, longest first, at most 6; and all of them. */
+  /** Waits for other threads inside it, longest first, at most 6; and their total number. */
   waits: WaitWords[];
   all_waits: { count: number; ticks: number };
-  /** Waits of other threads that it ended. */
+  /** Waits of other threads that this strand ended. */
   ended_waits: {
     count: number;
     ticks: number;
@@ -48,9 +48,9 @@ export interface WaitWords {
   end: number;
   kind: string;
   at: LineWords | null;
-  /** Who ended it; null where the trace does not tell. */
+  /** The thread that ended it; null if the trace does not say. */
   by: { row: number; strand: number | null; task: number | null } | null;
-  /** When what was waited for was released, and where. */
+  /** Time and place of the release that the wait was for. */
   released: number | null;
   released_at: LineWords | null;
   /** Both strands are on the critical path. */
@@ -63,7 +63,7 @@ export interface LineWords {
 }
 /**
  * `inside_strand?run&id&at`: the strand that runs at tick `at` inside folded strand `id`.
- * `inside_task?run&id=<node id>`: the task of a node there.
+ * `inside_task?run&id=<node id>`: the task of a node inside a folded strand.
  */
 export interface InsideDetail {
   strand: number;
@@ -77,8 +77,8 @@ export interface InsideDetail {
   from: PlaceWords;
   to: PlaceWords;
   /**
-   * The tasks inside that it is below, innermost first, up to the folded strand's own task; `more`
-   * further ones are left out.
+   * The ancestors inside, innermost first, up to the folded strand's own task; `more` further ones
+   * are omitted.
    */
   stack: {
     site: number;
@@ -90,7 +90,7 @@ export interface InsideDetail {
     line: number | null;
   }[];
   more: number;
-  /** The folded strand. */
+  /** The surrounding folded strand. */
   folded: {
     start: number;
     end: number;
@@ -100,13 +100,13 @@ export interface InsideDetail {
     span: number;
   };
   /**
-   * Of a strand that was folded while it was recorded: sums of what it stands for, of which no more
-   * is known.
+   * For a strand that was folded during recording: sums of the strands it stands for, which is all
+   * that is known.
    */
   stands_for: { tasks: number; strands: number; work: number; span: number } | null;
   /**
-   * Of a task: its number among those inside (0: the folded strand's own), and what it adds up to
-   * with all below it.
+   * For a task: its number among the tasks inside (0: the folded strand's own), and its sums with
+   * everything below it.
    */
   all: {
     number: number;

@@ -1,31 +1,34 @@
-/** Logical stacks, and questions in SQL. */
+/** Logical stacks, and SQL queries. */
 
-/** Time on the CPU; of the critical path alone; time of free workers, shared by what ran. */
+/**
+ * Time on the CPU; only that on the critical path; or time of free workers, divided among the
+ * strands that ran.
+ */
 export type FlameOf = "all" | "critical" | "free";
 
 /**
  * `flame?run&of[&t0&t1][&recursion=1]`: frames of the stacks from the root through the spawn sites
- * of a task's ancestors to the code. Without `recursion` a site stands in a stack once.
+ * of a task's ancestors to the code. Without `recursion` a site occurs once in a stack.
  */
 export interface Flame {
-  /** Parents stand before their children; the first is the root. */
+  /** Parents precede their children; the first frame is the root. */
   frames: {
     parent: number | null;
     site: number;
-    /** Null for the tasks of a site; else what they run themselves. */
+    /** Null for the tasks of a site; otherwise the code that they run themselves. */
     code: number | null;
-    /** Own ticks, without those of frames above. */
+    /** Own ticks, without those of child frames. */
     ticks: number;
     strands: number;
     /** Ticks of strands of stolen tasks. */
     stolen: number;
   }[];
   total: number;
-  /** Ticks of frames that are not told. */
+  /** Ticks of omitted frames. */
   left_out: number;
 }
 
-/** `queries`: the ready questions; `schema` is the SQL that makes the tables. */
+/** `queries`: the prepared queries; `schema` is the SQL that makes the tables. */
 export interface Queries {
   queries: { name: string; about: string; sql: string }[];
   schema: string;

@@ -1,4 +1,4 @@
-/** What the program could do: bounds, comparison, what-if. */
+/** Predictions for the program: bounds, comparison, what-if. */
 
 import type { RunId } from "./run";
 
@@ -20,11 +20,14 @@ export interface Scalability {
     workers: number;
     speedup: number;
     how: string;
-    /** Computed by a model of a scheduler, not measured. */
+    /** Computed by a model of a scheduler rather than measured. */
     simulated: boolean;
-    /** Against a run of the same program on one worker, else against the run's own work. */
+    /**
+     * Measured against a run of the same program on one worker; otherwise against the run's own
+     * work.
+     */
     against_serial: boolean;
-    /** The run it is measured against had not the machine for itself: a full sentence. */
+    /** A full sentence if the baseline run did not have the machine to itself. */
     warning: string | null;
   }[];
 }
@@ -39,7 +42,7 @@ export interface Compare {
  * `whatif?run&what&factors` with what = comma-separated `site:<place>` | `code:<index>` |
  * `lines:<file>:<from>-<to>` | `region:<label>`. `critical` is the path's composition at the first
  * factor. The page asks once with the default factors (2,4,8,16,50,100,200,400: the key a report
- * carries), and for the composition at another factor with that one alone.
+ * carries), and once for each other factor whose composition it needs.
  */
 export interface WhatIf {
   rows: {

@@ -1,4 +1,4 @@
-/** The runs: what they are called, what there is of them, and how far reading them has come. */
+/** The runs: their names, their data, and the progress of reading them. */
 
 /** Bins of a tile. A tile of level L and index I covers ticks [I·1024·2^L, (I+1)·1024·2^L). */
 export const TILE_BINS = 1024;
@@ -10,17 +10,17 @@ export interface Meta {
   workspan_view: 1;
   /** Version of workspan. */
   version: string;
-  /** A server answers everything; a report answers what it carries. */
+  /** A server answers every request; a report only those it has answers for. */
   mode: "server" | "report";
   /** One or more; the first is "a". */
   runs: RunMeta[];
-  /** Report: finest tile level carried for the whole run; server: 0. */
+  /** Finest tile level that a report carries for the whole run; 0 from a server. */
   finest_level: number;
 }
 
 export interface RunMeta {
   id: RunId;
-  /** Short name of the program, as the report's title has it. */
+  /** Short name of the program, as in the report's title. */
   name: string;
   /** File name, without folders. */
   file: string;
@@ -28,17 +28,19 @@ export interface RunMeta {
   runtime: string | null;
   command: string | null;
   host: string | null;
-  /** When it was recorded, as the trace tells it. */
+  /** Time of the recording, if the trace has it. */
   recorded: string | null;
   cpus: number | null;
-  /** W of MODEL.md §5. */
+  /** Number of workers: W of MODEL.md §5. */
   workers: number;
-  /** One row each, pool workers first; more than `threads.length` exist when `more_threads` > 0. */
+  /**
+   * One row each, pool workers first; there are more than `threads.length` if `more_threads` > 0.
+   */
   threads: ThreadMeta[];
   more_threads: number;
-  /** Empty where there was one pool at a time; `built`: where the program made it. */
+  /** Empty if there was only one pool at a time; `built`: the place where the program made it. */
   pools: { size: number; built: string | null }[];
-  /** What people call the processes of a run of several: `rank 3`. */
+  /** Names of the processes of a run with several: `rank 3`. */
   processes?: string[];
   /** Absolute tick of the run's start; the report's own JSON has absolute ticks. */
   begin: number;
@@ -48,75 +50,77 @@ export interface RunMeta {
   top_level: number;
   tasks: number;
   /**
-   * Tasks that have a number of their own, from 0; the others are inside of folded strands
-   * (`s<strand>.<number there>`). 0 in an overview.
+   * Number of tasks with an index of their own; the others are inside folded strands
+   * (`s<strand>.<index there>`). 0 in an overview.
    */
   numbered_tasks: number;
   strands: number;
-  /** Steals by the model, and how many of them were made while their thief waited (leapfrogs). */
+  /**
+   * Number of steals by the model, and how many of them were made while their thief waited
+   * (leapfrogs).
+   */
   steals: number;
   leaps: number;
-  /** When the first task for others too was created; null where none was. */
+  /** Time of the first task that other workers can take; null if there is none. */
   first_spawn: number | null;
-  /** Waits inside of strands of which the trace tells which thread ended them. */
+  /** Number of waits inside strands for which the trace has the thread that ended them. */
   waits: number;
   folded_strands: number;
   samples: number;
   /**
-   * Spawn sites; `SiteIndex` points in here. By critical percent, the root first, as the report has
-   * them.
+   * Spawn sites, the target of `SiteIndex`: by critical percent, the root first, as in the report.
    */
   sites: SiteName[];
   /**
-   * Sites behind the first thousands, which no answer tells of one by one; they are in all numbers.
+   * Number of sites beyond the first thousands. No answer lists them, but all sums include them.
    */
   more_sites: number;
-  /** Code, most time first; `CodeIndex` points in here. What boxes are coloured and labelled by. */
+  /** Code, most time first, the target of `CodeIndex`. Boxes are coloured and labelled by it. */
   codes: CodeName[];
-  /** Which layers have data. */
+  /** Layers with data. */
   has: {
     cpu: boolean;
     queue: boolean;
-    /** The runtime told of failed attempts to steal, and of workers that went to sleep. */
+    /** The runtime reports failed attempts to steal, and workers that went to sleep. */
     attempts: boolean;
     sleeps: boolean;
     samples: boolean;
     regions: boolean;
     counters: string[];
     leaps: boolean;
-    /** What was folded while the trace was read can be looked into (`inside`). */ inside: boolean;
+    /** Strands folded during reading can be opened (`inside`). */ inside: boolean;
   };
   /** Full sentences. */
   warnings: string[];
-  /** Only a part of the trace could be read: counts are at least what is told. */
+  /** Only a part of the trace could be read: counts are lower bounds. */
   unread: boolean;
   facts: [string, string][];
   /**
-   * Not null while the run is still being read and only is known what ran when: `rows` and
-   * `profile` are answered, at this level and coarser, nothing else; numbers of sites and code are
-   * of this time alone. Ask for everything anew once `Status.ready.timeline` is true.
+   * Not null while the run is still being read and only the times of strands are known: `rows` and
+   * `profile` are answered, at this level and coarser, nothing else; site and code indices are
+   * valid only during this time. Ask for everything again once `Status.ready.timeline` is true.
    */
   overview: number | null;
   /**
-   * Parts that can be looked at alone, as runs of their own that `only?run=<id>` makes: what the
-   * program marked, and the spawn sites with most of the critical path. None in a report.
+   * Parts that can be viewed alone, as runs of their own that `only?run=<id>` makes: those the
+   * program marked, and the spawn sites with most of the critical path. A report has no parts.
    */
   parts: PartMeta[];
   /**
-   * Set where this is such a part: nothing else takes time in it. Tiles, details and DAG keep the
-   * run's times and tell no delay; `report`, `summary` and what is made from them are those of
-   * `workspan report --only`, whose clock stands still while the part is not open.
+   * Set if this is such a part: nothing else takes time in it. Tiles, details and DAG keep the
+   * run's times and have no delay. `report`, `summary` and their derivatives equal `workspan report
+   * --only`, whose clock stands still while the part is not open.
    */
   only: {
     of: RunId;
     kind: "region" | "part" | "site";
     label: string;
     count: number;
-    /** Tasks inside; further ones are there because these are below them. */
+    /** Tasks inside; further ones exist only as ancestors of these. */
     tasks: number;
     /** Ticks in which it was open: the elapsed time of its report. */
     elapsed: number;
-    /** What `--only` is given for it: `region:solve`. */
+    /** Its argument of `--only`: `region:solve`. */
     argument: string;
   } | null;
 }
@@ -125,20 +129,20 @@ export interface PartMeta {
   id: RunId;
   kind: "region" | "part" | "site";
   label: string;
-  /** How often it was opened; of a site, its tasks. */
+  /** Number of times it was opened; for a site, the number of its tasks. */
   count: number;
 }
 
 export interface ThreadMeta {
   thread: number;
-  /** "W0", or what the row of a thread outside of the pool is called. */
+  /** "W0", or the name of the row for a thread outside the pool. */
   label: string;
   worker: boolean;
-  /** The name that the program gave it. */
+  /** The thread's name in the program. */
   name: string | null;
-  /** Share of the elapsed time in which it ran a strand on the CPU; null where it is not known. */
+  /** Share of the elapsed time in which it ran a strand on the CPU; null if unknown. */
   busy: number | null;
-  /** Index into `RunMeta.pools`: the pool that it was a worker of for the longest time. */
+  /** Index into `RunMeta.pools`: the pool of which it was a worker for the longest time. */
   pool: number | null;
   /** Index into `processes`. */
   process?: number;
@@ -154,8 +158,8 @@ export interface SiteName {
 }
 
 /**
- * Code blocks that show the same: the function the block's samples were in most, else the function
- * it starts in.
+ * Code blocks with the same name: the function that most of the block's samples are in, or
+ * otherwise the function in which it starts.
  */
 export interface CodeName {
   label: string;
@@ -168,7 +172,7 @@ export interface CodeName {
 
 /**
  * `status`: server-sent events while loading (server only). POST `stop` ends loading for all pages
- * at its next stage, POST `go` loads after all what is not there yet.
+ * at its next stage; POST `go` resumes it.
  */
 export interface Status {
   run: RunId;
@@ -181,8 +185,8 @@ export interface Status {
 }
 
 /**
- * An answer of state 4xx/5xx is `{"error": "one sentence", "remedy": "one sentence" | null}`; 202
- * with the same and `loading: true` while a run loads.
+ * An answer of status 4xx/5xx is `{"error": "one sentence", "remedy": "one sentence" | null}`; an
+ * answer of status 202, while a run loads, has `loading: true` in addition.
  */
 export interface Failure {
   error: string;

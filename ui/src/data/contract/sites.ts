@@ -1,12 +1,12 @@
-/** Spawn sites, sums over tasks, and source with heat. */
+/** Spawn sites, sums over tasks, and source lines with heat. */
 
 /**
- * `tasks?run&site` or `tasks?run&task`: sums over the tasks of a site, or over a task and all that
- * it created.
+ * `tasks?run&site` or `tasks?run&task`: sums over the tasks of a site, or over a task and all of
+ * its descendants.
  */
 export interface TasksReport {
   tasks: number;
-  /** Over the strands; `ready`: from when each was ready until it started. */
+  /** Sums over the strands; `ready`: from when each was ready until it started. */
   sums: {
     strands: number;
     /** First start and last end. */
@@ -26,34 +26,37 @@ export interface TasksReport {
   codes: { code: number; work: number; strands: number }[];
   more_codes: number;
   steals: {
-    /** Strands of theirs that another worker took, and of these while it waited in a join. */
+    /**
+     * Strands of these tasks that another worker took, and how many of those while it waited in a
+     * join.
+     */
     stolen: number;
     leaps: number;
-    /** Strands that theirs made ready and another worker took. */
+    /** Strands that these tasks made ready and another worker took. */
     robbed: number;
-    /** Rows of the pair with most steals, where that is more than one. */
+    /** Rows of the pair with most steals, if there is more than one pair. */
     most: { thief: number; victim: number; count: number } | null;
   };
-  /** Indices into `Summary.findings`: those whose strand is among them. */
+  /** Indices into `Summary.findings`: the findings whose strand belongs to these tasks. */
   findings: number[];
 }
 
-/** `sites?run`: what the table has beside `report.sites` (same order). */
+/** `sites?run`: additional data of the table for `report.sites` (same order). */
 export interface SiteExtra {
   place: number;
   delay: number;
   buried: number;
-  /** Time in 64 equal bins of the run, mean running strands of the site. */
+  /** Mean number of running strands of the site, in 64 equal bins of the run. */
   spark: number[];
   /** Lengths of its strands in ticks. */
   lengths: { min: number; median: number; p90: number; max: number };
-  /** Parallel over serial − 1, with a second run on one worker beside; null without. */
+  /** Parallel over serial time − 1, if a second run on one worker is open; otherwise null. */
   stretch: number | null;
   /** Longest instances, for stepping through. */
   longest: { task: number; start: number; end: number }[];
   /**
-   * By code, most time first (`report.sites[].blocks` are finer): weight in ticks, what of it is on
-   * the critical path, strands.
+   * By code, most time first (`report.sites[].blocks` are finer): weight in ticks, the part of it
+   * on the critical path, number of strands.
    */
   blocks: {
     code: number;
@@ -63,28 +66,28 @@ export interface SiteExtra {
     spark: number[];
     stretch: number | null;
     /**
-     * Its strands by weight (nearest power of two), the lightest first: how many, the sum of their
-     * weights, mean running strands while they ran, and ticks of free workers meanwhile, shared
-     * equally among what ran.
+     * Its strands by weight (nearest power of two), the lightest first: their number, the sum of
+     * their weights, mean running strands during their runs, and ticks of free workers at that
+     * time, divided equally among the strands that ran.
      */
     sizes: { strands: number; total: number; spark: number[]; busy: number; free: number }[];
   }[];
 }
 
 /**
- * `source?run&file`: lines with heat. The report carries the lines around what has heat or is a
- * place.
+ * `source?run&file`: lines with heat. A report carries the lines around those that have heat or are
+ * a place.
  */
 export interface Source {
   file: string;
-  /** Why there are no lines, a full sentence; lines is empty then. */
+  /** A full sentence about why there are no lines; `lines` is empty then. */
   missing: string | null;
   /**
-   * Why there are only lines that the trace carries, and lines that samples fell into, without
+   * Why only some lines are known: those that the trace carries, and those with samples, without
    * their text.
    */
   part: string | null;
-  /** Set when the file on disk is newer than the run. */
+  /** Set if the file on disk is newer than the run. */
   changed: boolean;
   lines: { line: number; text: string; samples: number; critical: number; ticks: number }[];
 }

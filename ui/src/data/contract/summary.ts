@@ -1,30 +1,30 @@
-/** The report, and its words. */
+/** The report and its sentences. */
 
 /**
  * `report?run` is the object of `workspan report --json --statistics` (docs/TEXT_TRACE.md), with
- * the sites of `RunMeta.sites` alone.
+ * only the sites of `RunMeta.sites`.
  */
 export type Report = Record<string, any>;
 
 /**
- * `report.estimated`: what ran unrecorded, to stay inside the overhead budget; null where all was
+ * `report.estimated`: tasks that ran unrecorded because of the overhead budget; null if all were
  * recorded.
  */
 export interface Estimated {
-  /** Work that was measured but not looked into, in units of the metric. */
+  /** Work that was measured without recording its tasks, in units of the metric. */
   unrecorded_work: number;
   unrecorded_strands: number;
-  /** All tasks of the run, at least and at most; the same of the span. */
+  /** Lower and upper bounds of the number of all tasks, and of the span. */
   tasks_low: number;
   tasks_high: number;
   span_low: number;
   span_high: number;
 }
 
-/** `summary?run`: the words of `workspan report`, so that page and terminal say the same. */
+/** `summary?run`: the sentences of `workspan report`, so that page and terminal say the same. */
 export interface Summary {
   verdict: string;
-  /** Sentences under it; the words of one are text, code (monospace) or strong. */
+  /** Sentences below the verdict; the parts of one are text, code (monospace) or strong. */
   why: Words[];
   findings: FindingWords[];
   /** "Also checked": one line each. */
@@ -37,17 +37,17 @@ export type Words = {
   line?: number;
 }[];
 export interface FindingWords {
-  /** As in `report.findings[].id`. */
+  /** Equals `report.findings[].id`. */
   id: string;
   title: Words;
   evidence: Words;
   /** Share of the lost time, 0 to 1, and worker-ticks. */
   share: number;
   lost: number;
-  /** How much less time the run would take without this loss, in ticks. */
+  /** Time that the run would save without this loss, in ticks. */
   gain: number;
-  /** What to show for it: a range of the timeline and what is selected there. */
+  /** Its place in the timeline: a range and a selection. */
   show: { t0: number; t1: number; strand: number | null; site: number | null; code: number | null };
-  /** Source around its place with heat, when there is a source and there are samples. */
+  /** Source lines with heat around its place, if there are a source and samples. */
   source: { file: string; line: number } | null;
 }

@@ -1,4 +1,4 @@
-/** The invented run's answers to what the DAG asks. */
+/** The invented run's answers for the DAG view. */
 
 import type { Answer } from "../mock";
 import type {
@@ -12,7 +12,7 @@ import type {
 import { Unavailable } from "../source";
 import { CODES, inventedRun, SITES, type Run, type Task } from "./run";
 
-const MOST_ITEMS = 200;
+const MAX_ITEMS = 200;
 const BINS = 24;
 
 interface Sums {
@@ -55,7 +55,7 @@ function sumOf(run: Run, task: Task): Sums {
     if (t.critical) s.critical += w;
     s.rows.set(t.row, (s.rows.get(t.row) ?? 0) + w);
   }
-  // All joins have two children: the span is the longer's.
+  // All joins have two children, so the span is that of the longer one.
   for (let i = 0; i < task.children.length; i += 2) {
     const [a, b] = task.children.slice(i, i + 2).map((c) => sumOf(run, run.tasks[c]!));
     s.span += Math.max(a?.span ?? 0, b?.span ?? 0);
@@ -146,7 +146,7 @@ function inside(run: Run, task: Task): DagInside {
     for (const c of t.creates) items.push(folded(run, run.tasks[c]!));
     waited = creates;
   }
-  items.length = Math.min(items.length, MOST_ITEMS);
+  items.length = Math.min(items.length, MAX_ITEMS);
   return { items };
 }
 

@@ -1,7 +1,4 @@
-/**
- * The invented run's answers to what the frame and the Summary ask, and all answers of the page by
- * name.
- */
+/** The invented run's answers for the frame and the Summary, and a table of all answers by name. */
 
 import type { Meta, Summary } from "../contract";
 import { planesOf, type Answer } from "../mock";

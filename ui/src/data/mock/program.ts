@@ -1,4 +1,4 @@
-/** The invented program: its source, its places, its facts, and how its time divides. */
+/** The invented program: source, places, facts, and division of its time. */
 
 import type { RunMeta } from "../contract";
 import { CODES, inventedRun, profile, SITES, type Run } from "./run";
@@ -129,7 +129,7 @@ export function runMeta(id: string): RunMeta {
   };
 }
 
-/** Work, delay, the two kinds of no-work, over [t0, t1). */
+/** Work, delay, and the two kinds of no-work over [t0, t1). */
 export function parts(r: Run, t0 = 0, t1 = r.elapsed) {
   const o = { work: 0, delay: 0, sched: 0, app: 0 };
   for (const [a, b, running, ready] of profile(r)) {

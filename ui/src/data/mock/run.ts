@@ -1,7 +1,7 @@
 /**
  * An invented run: a parallel merge sort with serial merges on `P` workers, scheduled like Rayon's
- * (a worker pushes the second half of a join, runs the first, then takes the second back or, when
- * it was stolen, steals while it waits). Deterministic; times in nanoseconds.
+ * (a worker pushes the second half of a join, runs the first, then takes the second back or, if it
+ * was stolen, steals while it waits). Deterministic; times in nanoseconds.
  */
 
 export interface Strand {
@@ -52,7 +52,7 @@ export const SITES = ["root", "msort", "qsort", "fill"];
 const [LEAF, MERGE, PARTITION, FILL, MAIN] = [0, 1, 2, 3, 4];
 const END = { create: 0, wait: 1, end: 4 };
 
-/** One piece of a task: run for `ticks`, then end it as told. */
+/** One piece of a task: run for `ticks`, then join the two plans, if any. */
 type Piece = { ticks: number; code: number; join?: [Plan, Plan] };
 interface Plan {
   site: number;
@@ -119,7 +119,7 @@ interface Doing {
 }
 
 /**
- * `merge` is the merge's cost per key in nanoseconds: 61 is serial, 6 stands for a parallel one.
+ * `merge` is the merge's cost per key in nanoseconds: 61 for a serial merge, 6 for a parallel one.
  */
 export function invent(workers: number, merge = 61): Run {
   const tasks: Task[] = [],
@@ -295,7 +295,7 @@ function mark(strands: Strand[]) {
   }
 }
 
-/** Steps of running and ready strands: [from, to, running, ready]. */
+/** Intervals with constant numbers of strands: [from, to, running, ready]. */
 export function profile(run: Run): [number, number, number, number][] {
   const ev: [number, number, number][] = [];
   for (const s of run.strands) {

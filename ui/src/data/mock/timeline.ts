@@ -1,6 +1,5 @@
 /**
- * The invented run's answers to what the timeline asks, by brute force: what the server's tiles are
- * compared with in thought.
+ * The invented run's answers for the timeline, by brute force: a reference for the server's tiles.
  */
 
 import type { Answer } from "../mock";
@@ -27,7 +26,7 @@ const KINDS = [
 ];
 const swept = new Map<string, Piece[]>();
 
-/** Intervals between which nothing starts, ends or gets ready. */
+/** Intervals within which nothing starts, ends or becomes ready. */
 function sweep(run: Run, id: string): Piece[] {
   const kept = swept.get(id);
   if (kept) return kept;
@@ -79,7 +78,7 @@ function tile(p: URLSearchParams) {
   return { id, run: inventedRun(id), size, t0, t1: t0 + TILE_BINS * size };
 }
 
-/** Calls back with each bin that [from, to) touches and the share of the bin that it covers. */
+/** Calls back with each bin that [from, to) touches, and the share of the bin that is covered. */
 function bins(
   t: { t0: number; t1: number; size: number },
   from: number,
