@@ -57,7 +57,7 @@ mod tests {
         std::fs::write(file("empty"), "").unwrap();
         let create = |name: &str| create(&file(name), |start| start.starts_with(b"digraph"));
         let why = create("main.rs").unwrap_err().to_string();
-        assert!(why.contains("no earlier output"), "{why}");
+        assert!(why.contains("not an earlier output"), "{why}");
         assert_eq!(std::fs::read(file("main.rs")).unwrap(), b"fn main() {}");
         for name in ["old", "empty", "new"] {
             create(name).unwrap();
