@@ -111,9 +111,7 @@ export function drawWaits(s: Scene, pen: Pen, all: Waits): Wait[] {
   const inView = told.filter((w) => w.released >= s.scale.t0 && w.end <= s.scale.t1);
   const few = inView.length <= MAX_CURVES;
   const path = few ? [] : inView.filter((w) => w.critical).slice(0, MAX_CURVES);
-  const shown = few
-    ? told
-    : [...told.filter((w) => isOf(w, chosen)).slice(0, MAX_CURVES), ...path];
+  const shown = few ? told : [...told.filter((w) => isOf(w, chosen)).slice(0, MAX_CURVES), ...path];
   if (!few) {
     const marks: number[] = [];
     let last = -1;
