@@ -176,7 +176,7 @@ mod tests {
         assert!(
             file("script", b"#!/bin/sh\nexit 0\n", 0o755).contains("is a script (for /bin/sh)")
         );
-        assert!(file("data", b"hello", 0o755).contains("no ELF file"));
+        assert!(file("data", b"hello", 0o755).contains("not an ELF file"));
         assert!(file("plain", b"\x7fELF", 0o644).contains("chmod +x"));
         let own = std::fs::read("/proc/self/exe").unwrap();
         assert_eq!(file("own", &own, 0o755), "");
