@@ -1,9 +1,9 @@
 //! `cargo xtask bench viewer`: measures the memory of `workspan view` for large runs on every
 //! runtime (docs/viewer.md), in bytes and as a multiple of the trace: after everything is read,
 //! after requests for tiles of the whole run, and the peak. Then size and time of the single-file
-//! reports of small runs, and, in a browser, how long it takes until the first picture of the largest runs is there, frames
-//! while they are moved and zoomed, and tiles (`ui/e2e/bench.mjs`). Times are those of the machine:
-//! nothing else should run on it.
+//! reports of small runs, and, in a browser, how long it takes until the first picture of the
+//! largest runs is there, frames while they are moved and zoomed, and tiles (`ui/e2e/bench.mjs`).
+//! Times are those of the machine: nothing else should run on it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
