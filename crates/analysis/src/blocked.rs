@@ -13,8 +13,7 @@ use crate::wait_kind::StopCauses;
 /// A place where strands gave up the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockedIn {
-    /// The innermost function of the program on the stack; the runtime's if there is none of the
-    /// program.
+    /// The innermost function of the program on the stack, or else of the runtime.
     pub function: String,
     /// Its file.
     pub file: Option<String>,

@@ -305,20 +305,15 @@ fn started_threads(dag: &Dag, whole: &mut [u32], of_member: &mut [TaskId], count
     let tasks = &dag.tasks;
     let threads = || (0..tasks.len() as TaskId).filter(|&task| dag.is_thread_task(task));
     let group = |task: TaskId| (tasks.parent[task as usize], tasks.site[task as usize]);
-    let mut groups: BTreeMap<(TaskId, PlaceId), u32> = BTreeMap::new();
+    let mut groups: BTreeMap<(TaskId, PlaceId), Vec<TaskId>> = BTreeMap::new();
     for task in threads() {
-        *groups.entry(group(task)).or_default() += 1;
+        groups.entry(group(task)).or_default().push(task);
     }
-    groups.retain(|_, threads| *threads > 1);
-    let first = count.len() as u32;
-    count.extend(groups.values());
-    for (number, threads) in (first..).zip(groups.values_mut()) {
-        *threads = number;
-    }
-    for task in threads() {
-        if let Some(&number) = groups.get(&group(task)) {
-            (whole[task as usize], of_member[task as usize]) = (number, task);
+    for members in groups.values().filter(|members| members.len() > 1) {
+        for &task in members {
+            (whole[task as usize], of_member[task as usize]) = (count.len() as u32, task);
         }
+        count.push(members.len() as u32);
     }
 }
 

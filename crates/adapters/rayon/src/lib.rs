@@ -7,7 +7,7 @@
 //!
 //! * The user's locked `rayon_core` is compiled under another name, from a copy with hooks, and the
 //!   stand-in in its place ([`stand_in`]).
-//! * Line tables are added if there are none ([`profile`]).
+//! * Line tables are added if the profile has none ([`profile`]).
 
 pub mod environment;
 mod hooks;

@@ -136,7 +136,7 @@ impl Causes {
         crate::warnings::percent(self.lost, self.total) < WORTH_NAMING
     }
 
-    /// The findings that lead a report, in descending order of loss, at most three. There are none
+    /// The findings that lead a report, in descending order of loss, at most three. Empty
     /// if less than [`WORTH_NAMING`] of the worker time was lost. The largest one is always
     /// included. Others need [`WORTH_A_FINDING`] of the total loss; or [`WORTH_A_FINDING`] of the
     /// loss that the load did not cause, and [`WORTH_NAMING`] of the worker time.

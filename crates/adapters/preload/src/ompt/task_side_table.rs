@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::ffi::Data;
 use super::sync::Group;
 
-/// One kind of fact. While there is none, a lookup costs one load.
+/// One kind of fact. A lookup in an empty table costs one load.
 pub(super) struct SideTable<T> {
     count: AtomicUsize,
     list: Mutex<Vec<(usize, T)>>,
