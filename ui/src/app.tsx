@@ -2,13 +2,13 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { Compare } from "./compare/Compare";
-import { dagDetails } from "./dagview/choices";
+import { dagDrawer } from "./dagview/toolbarOptions";
 import { DagView } from "./dagview/DagView";
 import { Drawer } from "./drawer/Drawer";
 import { Flame } from "./flame/Flame";
 import { Banners } from "./frame/Banners";
 import { Header } from "./frame/Header";
-import { Loading, Reading } from "./frame/Loading";
+import { Loading, StillReading } from "./frame/Loading";
 import { overlay, toast } from "./frame/overlay";
 import { StatusLine } from "./frame/StatusLine";
 import { Tabs, TITLES } from "./frame/Tabs";
@@ -21,7 +21,7 @@ import { announcement, drawer, meta, runMeta, selection, split, tab, type Tab } 
 import { Sql } from "./sql/Sql";
 import { Statistics } from "./statistics/Statistics";
 import { Summary } from "./summary/Summary";
-import { Explained } from "./terms/Term";
+import { TermTooltip } from "./terms/Term";
 import { dark } from "./theme/theme";
 import { Timeline } from "./timeline/Timeline";
 import { WhatIf } from "./whatif/WhatIf";
@@ -30,13 +30,13 @@ import { WhatIf } from "./whatif/WhatIf";
  * The placeholder of a tab that needs more than the overview, while that is all there is. Compare
  * and Scalability need it of all runs.
  */
-function early(tab: Tab): ComponentChildren | null {
+function overviewPlaceholder(tab: Tab): ComponentChildren | null {
   if (tab === "timeline" || tab === "summary") return null;
   const all = tab === "compare" || tab === "scalability";
   const reading = all
     ? meta.value?.runs.some((r) => r.overview !== null)
     : runMeta()?.overview !== null;
-  return reading ? <Reading what={TITLES[tab]} /> : null;
+  return reading ? <StillReading what={TITLES[tab]} /> : null;
 }
 
 const VIEWS: Record<Tab, () => ComponentChildren> = {
@@ -68,7 +68,7 @@ export function App() {
   // drawer for the range shown.
   const inDrawer =
     at === "timeline" || both || (at === "flame" && selection.value?.kind === "range");
-  const wanted = inDrawer ? drawer.value : at === "dag" && dagDetails.value;
+  const wanted = inDrawer ? drawer.value : at === "dag" && dagDrawer.value;
   const details =
     meta.value !== null && runMeta()?.overview === null && selection.value !== null && wanted;
   return (
@@ -86,23 +86,23 @@ export function App() {
         ) : both ? (
           <div class="halves" id="view" role="tabpanel" aria-label={TITLES[at]}>
             <div>
-              <Guard key="timeline">{VIEWS.timeline()}</Guard>
+              <ErrorBoundary key="timeline">{VIEWS.timeline()}</ErrorBoundary>
             </div>
             <div>
-              <Guard key="dag">{early("dag") ?? VIEWS.dag()}</Guard>
+              <ErrorBoundary key="dag">{overviewPlaceholder("dag") ?? VIEWS.dag()}</ErrorBoundary>
             </div>
           </div>
         ) : (
           <div class="view" id="view" role="tabpanel" aria-label={TITLES[at]}>
-            <Guard key={at}>{early(at) ?? VIEWS[at]()}</Guard>
+            <ErrorBoundary key={at}>{overviewPlaceholder(at) ?? VIEWS[at]()}</ErrorBoundary>
           </div>
         )}
-        <Explained />
+        <TermTooltip />
       </main>
       {details ? (
-        <Guard key="drawer">
+        <ErrorBoundary key="drawer">
           <Drawer />
-        </Guard>
+        </ErrorBoundary>
       ) : (
         <span />
       )}
@@ -122,7 +122,7 @@ export function App() {
 }
 
 /** Catches the error of a view, so that the page and the other views keep working. */
-class Guard extends Component<{ children?: ComponentChildren }, { broken: Error | null }> {
+class ErrorBoundary extends Component<{ children?: ComponentChildren }, { broken: Error | null }> {
   override state = { broken: null as Error | null };
   override componentDidCatch(e: unknown) {
     console.error(e);

@@ -15,7 +15,7 @@ const full: ViewState = {
   tab: "timeline",
   run: "b",
   other: "a",
-  beside: ["c", "d"],
+  furtherRuns: ["c", "d"],
   range: { t0: 1234567.25, t1: 98765432109 },
   selection: { kind: "strand", run: "b", id: 7, task: 3 },
   colorBy: "worker",

@@ -23,7 +23,7 @@ export interface ViewState {
   tab: Tab;
   run: string;
   other: string | null;
-  beside: readonly string[];
+  furtherRuns: readonly string[];
   range: { t0: number; t1: number } | null;
   selection: Selection | null;
   colorBy: ColorBy;
@@ -46,7 +46,7 @@ export const START: ViewState = {
   tab: "summary",
   run: "a",
   other: null,
-  beside: [],
+  furtherRuns: [],
   range: null,
   selection: null,
   colorBy: "code",
@@ -88,7 +88,7 @@ export function write(s: ViewState): string {
   const text = encodeURIComponent;
   if (s.run !== START.run) put("run", text(s.run));
   if (s.other !== null) put("with", text(s.other));
-  if (s.beside.length) put("beside", s.beside.map(text).join(","));
+  if (s.furtherRuns.length) put("beside", s.furtherRuns.map(text).join(","));
   if (s.range) put("t", `${number(s.range.t0)},${number(s.range.t1)}`);
   if (s.selection) put("sel", selectionText(s.selection));
   if (s.colorBy !== START.colorBy) put("color", s.colorBy);
@@ -141,7 +141,7 @@ export function read(hash: string): ViewState {
     tab: one("tab", TABS, START.tab),
     run: decode(get("run")) ?? START.run,
     other: decode(get("with")),
-    beside: (get("beside") ?? "").split(",").flatMap((id) => decode(id) || []),
+    furtherRuns: (get("beside") ?? "").split(",").flatMap((id) => decode(id) || []),
     range:
       t && t.length === 2 && t.every(Number.isFinite) && t[1]! > t[0]!
         ? { t0: t[0]!, t1: t[1]! }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Command } from "./commands";
-import { find, keyText, names } from "./keys";
+import { commandFor, keyText, keyNames } from "./keys";
 
 const event = (key: string, more: Partial<KeyboardEvent> = {}) => ({
   key,
@@ -20,28 +20,30 @@ const command = (id: string, keys: string[], tabs?: Command["tabs"]): Command =>
 });
 
 test("letters tell Shift apart, signs do not", () => {
-  expect(names(event("w"))).toEqual(["w"]);
-  expect(names(event("W", { shiftKey: true }))).toEqual(["shift+w"]);
-  expect(names(event("?", { shiftKey: true }))).toEqual(["?"]);
-  expect(names(event("P", { ctrlKey: true, shiftKey: true }))).toEqual(["ctrl+shift+p"]);
-  expect(names(event("Enter", { shiftKey: true }))).toEqual(["shift+enter"]);
+  expect(keyNames(event("w"))).toEqual(["w"]);
+  expect(keyNames(event("W", { shiftKey: true }))).toEqual(["shift+w"]);
+  expect(keyNames(event("?", { shiftKey: true }))).toEqual(["?"]);
+  expect(keyNames(event("P", { ctrlKey: true, shiftKey: true }))).toEqual(["ctrl+shift+p"]);
+  expect(keyNames(event("Enter", { shiftKey: true }))).toEqual(["shift+enter"]);
 });
 
 test("the Mac's command key is Ctrl", () => {
-  expect(names(event("P", { metaKey: true, shiftKey: true }))).toEqual(
-    names(event("P", { ctrlKey: true, shiftKey: true })),
+  expect(keyNames(event("P", { metaKey: true, shiftKey: true }))).toEqual(
+    keyNames(event("P", { ctrlKey: true, shiftKey: true })),
   );
 });
 
 test("a tab's command goes before that of everywhere, and only on its tab", () => {
   const list = [command("everywhere", ["x"]), command("dag", ["x"], ["dag"])];
-  expect(find(list, event("x"), "dag")?.id).toBe("dag");
-  expect(find(list, event("x"), "summary")?.id).toBe("everywhere");
-  expect(find([command("dag", ["x"], ["dag"])], event("x"), "summary")).toBeUndefined();
+  expect(commandFor(list, event("x"), "dag")?.id).toBe("dag");
+  expect(commandFor(list, event("x"), "summary")?.id).toBe("everywhere");
+  expect(commandFor([command("dag", ["x"], ["dag"])], event("x"), "summary")).toBeUndefined();
 });
 
 test("a letter with Ctrl is not the letter", () => {
-  expect(find([command("down", ["s"])], event("s", { ctrlKey: true }), "timeline")).toBeUndefined();
+  expect(
+    commandFor([command("down", ["s"])], event("s", { ctrlKey: true }), "timeline"),
+  ).toBeUndefined();
 });
 
 test("keys match as commands write them", () => {
@@ -52,11 +54,13 @@ test("keys match as commands write them", () => {
     command("zero", ["0"]),
     command("up", ["ArrowUp"]),
   ];
-  expect(find(list, event("P", { ctrlKey: true, shiftKey: true }), "dag")?.id).toBe("palette");
-  expect(find(list, event("Enter", { shiftKey: true }), "dag")?.id).toBe("collapse");
-  expect(find(list, event("+", { shiftKey: true }), "dag")?.id).toBe("in");
-  expect(find(list, event("ArrowUp"), "dag")?.id).toBe("up");
-  expect(find(list, event("Enter"), "dag")).toBeUndefined();
+  expect(commandFor(list, event("P", { ctrlKey: true, shiftKey: true }), "dag")?.id).toBe(
+    "palette",
+  );
+  expect(commandFor(list, event("Enter", { shiftKey: true }), "dag")?.id).toBe("collapse");
+  expect(commandFor(list, event("+", { shiftKey: true }), "dag")?.id).toBe("in");
+  expect(commandFor(list, event("ArrowUp"), "dag")?.id).toBe("up");
+  expect(commandFor(list, event("Enter"), "dag")).toBeUndefined();
 });
 
 test("keys are written as people read them", () => {

@@ -4,7 +4,7 @@ import { commands, type Command } from "./commands";
 import { tab, type Tab } from "./store";
 
 /** Names of an event's key in `Command.keys`, most specific first. */
-export function names(
+export function keyNames(
   e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">,
 ): string[] {
   if (e.altKey && e.key.length !== 1) return [];
@@ -21,12 +21,12 @@ export function names(
  * The command of an event on a tab. A tab's commands precede global ones, and later ones precede
  * earlier ones.
  */
-export function find(
+export function commandFor(
   list: Command[],
   e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">,
   at: Tab,
 ): Command | undefined {
-  const wanted = names(e);
+  const wanted = keyNames(e);
   const fits = list.filter(
     (c) =>
       (!c.tabs || c.tabs.includes(at)) &&
@@ -39,7 +39,7 @@ export function find(
 }
 
 /** True if keys enter text. */
-export function typing(target: EventTarget | null): boolean {
+export function isTextInput(target: EventTarget | null): boolean {
   const e = target as HTMLElement | null;
   return (
     !!e &&
@@ -53,7 +53,7 @@ export function typing(target: EventTarget | null): boolean {
 }
 
 /** True for keys that a focused button, link or slider handles itself. */
-function own(target: EventTarget | null, key: string): boolean {
+function handlesKey(target: EventTarget | null, key: string): boolean {
   const e = target as HTMLElement | null;
   if (!e?.closest) return false;
   if (
@@ -70,9 +70,9 @@ function own(target: EventTarget | null, key: string): boolean {
 export function startKeys(): void {
   addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.isComposing) return;
-    if (typing(e.target) && e.key !== "Escape" && !(e.ctrlKey || e.metaKey)) return;
-    if (own(e.target, e.key)) return;
-    const command = find(commands.value, e, tab.value);
+    if (isTextInput(e.target) && e.key !== "Escape" && !(e.ctrlKey || e.metaKey)) return;
+    if (handlesKey(e.target, e.key)) return;
+    const command = commandFor(commands.value, e, tab.value);
     if (!command) return;
     // The browser's find keeps its key, except where the view is a picture.
     e.preventDefault();

@@ -7,8 +7,8 @@ import { HttpSource } from "./data/http";
 import type { DataSource } from "./data/source";
 import { startPrinting } from "./export/export";
 import { setSource } from "./store";
-import { startCommands } from "./frame/everywhere";
-import { load } from "./frame/load";
+import { registerGlobalCommands } from "./frame/globalCommands";
+import { startLoading } from "./frame/runLoading";
 import { startHash } from "./hash";
 import { startKeys } from "./keys";
 import { startTheme } from "./theme/theme";
@@ -24,7 +24,7 @@ async function findSource(): Promise<DataSource> {
 startHash();
 startTheme();
 startKeys();
-startCommands();
+registerGlobalCommands();
 startPrinting();
 // A truncated report has lost the elements after its data.
 const root =
@@ -33,7 +33,7 @@ const root =
 findSource().then(
   (source) => {
     setSource(source);
-    load();
+    startLoading();
     render(<App />, root);
   },
   (e: Error) => {

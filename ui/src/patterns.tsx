@@ -7,7 +7,7 @@ export type Ground = "delay" | "sched" | "app" | "descheduled" | "blocked" | "un
 
 type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
-const made = new Map<string, OffscreenCanvas | HTMLCanvasElement>();
+const madePatterns = new Map<string, OffscreenCanvas | HTMLCanvasElement>();
 
 /**
  * A fill for the time in which a row has no strand, by kind; `strong` is for profiles, the lighter
@@ -78,7 +78,7 @@ function pattern(
   fallback: string | null,
   draw: (x: Context) => void,
 ): CanvasPattern | string {
-  let tile = made.get(key);
+  let tile = madePatterns.get(key);
   if (!tile) {
     tile =
       typeof OffscreenCanvas === "undefined"
@@ -86,13 +86,13 @@ function pattern(
         : new OffscreenCanvas(8, 8);
     const x = tile.getContext("2d") as Context | null;
     if (x) draw(x);
-    made.set(key, tile);
+    madePatterns.set(key, tile);
   }
   try {
     return ctx.createPattern(tile, "repeat") ?? fallback ?? "transparent";
   } catch {
     // A browser short of memory may drop a tile's pixels: the next frame makes a new tile.
-    made.delete(key);
+    madePatterns.delete(key);
     return fallback ?? "transparent";
   }
 }

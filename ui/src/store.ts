@@ -71,7 +71,7 @@ export const tab = signal<Tab>("summary");
 export const run = signal<RunId>("a");
 export const other = signal<RunId | null>(null);
 /** Compare: further runs whose timelines and DAGs are below those of the two. */
-export const beside = signal<readonly RunId[]>([]);
+export const furtherRuns = signal<readonly RunId[]>([]);
 /** The timeline's window in ticks, shared with DAG and minimap. `null`: the whole run. */
 export const range = signal<{ t0: number; t1: number } | null>(null);
 export const selection = signal<Selection | null>(null);
@@ -149,7 +149,11 @@ export function rowsOf(s: Selection | null): readonly number[] {
 }
 
 /** Shows a range with a selection in it: the action of every "Show me". */
-export function show(to: Tab, at: { t0: number; t1: number } | null, what: Selection | null): void {
+export function showInTab(
+  to: Tab,
+  at: { t0: number; t1: number } | null,
+  what: Selection | null,
+): void {
   batch(() => {
     tab.value = to;
     if (at) range.value = at;

@@ -4,7 +4,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { useJson, valueOf } from "../ask";
+import { useJson, valueOf } from "../answers";
 import { runColour } from "../colors";
 import { register } from "../commands";
 import type { Compare as Answer, Scalability as Bounds, SiteExtra } from "../data/contract";
@@ -14,17 +14,17 @@ import { area, many, time, units } from "../format";
 import { announcement, compareBy, meta, other, run, runMeta, status, wholeOf } from "../store";
 import { dark } from "../theme/theme";
 import { StackedTimelines } from "../timeline/StackedTimelines";
-import { BoundsChart } from "../ui/Bounds";
+import { BoundsChart } from "../ui/BoundsChart";
 import type { Part } from "../ui/breakdown";
-import { Choice, RunBadge, Section } from "../ui/parts";
-import { useWidth } from "../ui/size";
+import { Choice, RunBadge, Section } from "../ui/widgets";
+import { useWidth } from "../ui/textWidth";
 import { StackedBar } from "../ui/StackedBar";
-import { Answered, backticks, Empty } from "../ui/states";
-import { Beside, runsBeside } from "./Beside";
+import { WhenAnswered, codeInBackticks, EmptyState } from "../ui/placeholders";
+import { FurtherRuns, comparedRuns } from "./FurtherRuns";
 import { blockRows, compareCsv, quantityRows, regionRows, siteRows } from "./changes";
 import { DagPictures } from "./DagPictures";
 import { FlameDifference } from "./FlameDifference";
-import { ChangesTable, WholeRun } from "./tables";
+import { ChangesTable, WholeRunTable } from "./ChangeTables";
 import "./compare.css";
 
 export function Compare() {
@@ -63,20 +63,20 @@ export function Compare() {
   if (!second) {
     const one = runMeta();
     return (
-      <Empty
+      <EmptyState
         title="One run is open"
         command={`workspan view ${one?.file ?? "before.wspan"} after.wspan`}
       >
         {meta.value?.mode === "report"
           ? "This report carries one run. A comparison is made from two traces:"
           : "Comparing takes two: before and after a change, two runtimes, or two numbers of workers. Open both:"}
-      </Empty>
+      </EmptyState>
     );
   }
   return (
-    <Answered asked={asked} what="the comparison" height={420}>
-      {(c) => <Loaded of={c} a={first} b={second} />}
-    </Answered>
+    <WhenAnswered answer={asked} what="the comparison" height={420}>
+      {(c) => <Comparison of={c} a={first} b={second} />}
+    </WhenAnswered>
   );
 }
 
@@ -88,7 +88,7 @@ function swap() {
   }
 }
 
-function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
+function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const by = useSignal<"code" | "site" | "region">("code");
   const [one, two] = [runMeta(a)!, runMeta(b)!];
   const runs = meta.value?.runs ?? [];
@@ -139,7 +139,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
       <h1 class={title.length > 70 ? "long" : ""}>{units(title)}</h1>
       {[...c.words.lines, ...doubt].map((l, i) => (
         <p key={i} class="why">
-          {backticks(units(l))}
+          {codeInBackticks(units(l))}
         </p>
       ))}
       <div class="columns">
@@ -196,8 +196,8 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
               />
             }
           >
-            <Beside pair={pair} all={runs} />
-            <StackedTimelines runs={runsBeside(pair, runs)} by={compareBy.value} />
+            <FurtherRuns pair={pair} all={runs} />
+            <StackedTimelines runs={comparedRuns(pair, runs)} by={compareBy.value} />
           </Section>
           <Section
             title="DAGs"
@@ -205,7 +205,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
               compareBy.value === "time" ? "downwards in time, on one scale" : "downwards in time"
             }
           >
-            <DagPictures runs={runsBeside(pair, runs)} by={compareBy.value} />
+            <DagPictures runs={comparedRuns(pair, runs)} by={compareBy.value} />
           </Section>
           <FlameDifference a={one} b={two} />
           <Section
@@ -237,14 +237,14 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
                 <ChangesTable rows={rows} a={a} b={b} />
               </div>
             ) : (
-              <Empty small title="Nothing to compare by place">
+              <EmptyState small title="Nothing to compare by place">
                 The traces carry no places.
-              </Empty>
+              </EmptyState>
             )}
           </Section>
         </div>
         <aside aria-label="Whole run">
-          <WholeRun rows={quantities} a={a} b={b} />
+          <WholeRunTable rows={quantities} a={a} b={b} />
           <p class="noise-note">{noiseWords(c.table)}</p>
           {bounds && (
             <Section title="Speedup bounds">
@@ -275,7 +275,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
       </div>
       {(c.table.warnings as string[] | undefined)?.map((w) => (
         <p key={w} class="noise-note">
-          {backticks(w)}
+          {codeInBackticks(w)}
         </p>
       ))}
     </div>

@@ -2,11 +2,11 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { firstPicture } from "../dagview/expand";
+import { firstPicture } from "../dagview/expandedSet";
 import { fit, type View } from "../dagview/camera";
 import { GAP_TIMED, isDot, place, type Options } from "../dagview/layout";
-import { Insides } from "../dagview/load";
-import { build, type Model } from "../dagview/model";
+import { InsideLoader } from "../dagview/insideLoader";
+import { buildModel, type Model } from "../dagview/model";
 import { paint } from "../dagview/paint";
 import { CanvasPen } from "../dagview/pen";
 import type { RunMeta } from "../data/contract";
@@ -14,8 +14,8 @@ import { Unavailable } from "../data/source";
 import { many } from "../format";
 import { meta, run, source, tab } from "../store";
 import { colours, dark } from "../theme/theme";
-import { observe } from "../timeline/size";
-import { RunBadge } from "../ui/parts";
+import { observeSize } from "../timeline/elementSize";
+import { RunBadge } from "../ui/widgets";
 
 const HEIGHT = 400;
 /** Free space around the picture. */
@@ -54,7 +54,7 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
   const [size, setSize] = useState({ width: 0, height: 0, dpr: 1 });
   useEffect(() => {
     if (host.current)
-      return observe(host.current, (width, height, dpr) => setSize({ width, height, dpr }));
+      return observeSize(host.current, (width, height, dpr) => setSize({ width, height, dpr }));
   }, []);
   useEffect(() => {
     let gone = false;
@@ -111,7 +111,7 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
 
 /** The DAG, expanded as far as it is readable in a small picture. */
 async function load(r: RunMeta): Promise<Model> {
-  const insides = new Insides(source, r.id, meta.peek()!);
+  const insides = new InsideLoader(source, r.id, meta.peek()!);
   const options = optionsOf(r.elapsed);
   const shown = await firstPicture(
     insides.loaded,
@@ -119,7 +119,7 @@ async function load(r: RunMeta): Promise<Model> {
     (m) => m.boxes.length > 0 && place(m, options).width <= MAX_WIDTH,
     (n) => !isDot(n, options),
   );
-  return build(insides.loaded, shown);
+  return buildModel(insides.loaded, shown);
 }
 
 function picture(
@@ -158,7 +158,7 @@ function picture(
     dot: (n) => isDot(n, options) && n.h * camera.ky < 12,
     selected: null,
     hovered: null,
-    wanted: null,
+    highlighted: null,
     span: 0,
   });
 }

@@ -5,22 +5,22 @@
 
 import { signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { useJson, valueOf } from "../ask";
+import { useJson, valueOf } from "../answers";
 import { ink, mix, tokens, type Colour } from "../colors";
 import type { Flame, FlameOf, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
-import { difference, points, SAME_POINTS, signed, type Both } from "../flame/difference";
-import { Graph, type Look } from "../flame/Graph";
-import { nameOf, placeOf } from "../flame/names";
+import { difference, points, SAME_POINTS, signed, type FramePair } from "../flame/difference";
+import { FlameGraph, type FrameLook } from "../flame/FlameGraph";
+import { nameOf, placeOf } from "../flame/frameLook";
 import { find, keyOf, treeOf, type FlameNode } from "../flame/tree";
 import { percent } from "../format";
 import { dark } from "../theme/theme";
-import { Choice, RunBadge, Section } from "../ui/parts";
-import { Empty } from "../ui/states";
+import { Choice, RunBadge, Section } from "../ui/widgets";
+import { EmptyState } from "../ui/placeholders";
 import "../flame/flame.css";
 
 /** The whole of the shares; kept while other tabs are shown. */
-const of = signal<FlameOf>("all");
+const measure = signal<FlameOf>("all");
 
 /** Difference in percentage points from which colours are full. */
 const FULL_POINTS = 20;
@@ -34,8 +34,8 @@ const SHARE: Record<FlameOf, string> = {
 };
 
 export function FlameDifference({ a, b }: { a: RunMeta; b: RunMeta }) {
-  const inA = useJson<Flame>(requests.flame(a.id, of.value, null, true));
-  const inB = useJson<Flame>(requests.flame(b.id, of.value, null, true));
+  const inA = useJson<Flame>(requests.flame(a.id, measure.value, null, true));
+  const inB = useJson<Flame>(requests.flame(b.id, measure.value, null, true));
   const [first, second] = [valueOf(inA), valueOf(inB)];
   const zoomed = useSignal<string | null>(null);
   const chosen = useSignal<string | null>(null);
@@ -51,22 +51,22 @@ export function FlameDifference({ a, b }: { a: RunMeta; b: RunMeta }) {
   return (
     <Section
       title="Difference of the flame graphs"
-      note={`${b.id.toUpperCase()} less ${a.id.toUpperCase()}, share of ${SHARE[of.value]} in points`}
+      note={`${b.id.toUpperCase()} less ${a.id.toUpperCase()}, share of ${SHARE[measure.value]} in points`}
       end={
         <Choice
           label="Shares of"
-          value={of.value}
+          value={measure.value}
           of={[
             { value: "all", label: "CPU time" },
             { value: "critical", label: "critical path" },
             { value: "free", label: "free workers" },
           ]}
-          onChange={(v) => (of.value = v)}
+          onChange={(v) => (measure.value = v)}
         />
       }
     >
       {made ? (
-        <Shown
+        <DifferenceGraph
           of={made}
           a={a}
           b={b}
@@ -76,9 +76,9 @@ export function FlameDifference({ a, b }: { a: RunMeta; b: RunMeta }) {
           onChoose={(key) => (chosen.value = key)}
         />
       ) : first && second ? (
-        <Empty small title="Nothing to compare">
+        <EmptyState small title="Nothing to compare">
           Nothing of this ran in either run.
-        </Empty>
+        </EmptyState>
       ) : (
         <p class="faint">…</p>
       )}
@@ -86,7 +86,7 @@ export function FlameDifference({ a, b }: { a: RunMeta; b: RunMeta }) {
   );
 }
 
-function Shown(p: {
+function DifferenceGraph(p: {
   of: NonNullable<ReturnType<typeof difference>>;
   a: RunMeta;
   b: RunMeta;
@@ -99,7 +99,7 @@ function Shown(p: {
   const at = find(root, p.zoomed) ?? root;
   const selected = find(root, p.chosen);
   const told = both.get(selected ?? root)!;
-  const look = (n: FlameNode): Look => {
+  const look = (n: FlameNode): FrameLook => {
     const f = both.get(n)!;
     return {
       colour: colourOf(f),
@@ -114,7 +114,7 @@ function Shown(p: {
   return (
     <div class="flame difference">
       <Legend />
-      <Graph
+      <FlameGraph
         root={root}
         zoomed={at}
         look={look}
@@ -138,11 +138,11 @@ function Shown(p: {
 }
 
 const shareOf = (share: number | null) => (share === null ? "not there" : percent(share, 1));
-const sharesOf = (f: Both, a: RunMeta, b: RunMeta) =>
+const sharesOf = (f: FramePair, a: RunMeta, b: RunMeta) =>
   `${shareOf(f.a)} in ${a.id.toUpperCase()}, ${shareOf(f.b)} in ${b.id.toUpperCase()}`;
 
 /** Blue for less, orange for more, the background colour for no change. */
-function colourOf(f: Both): Colour {
+function colourOf(f: FramePair): Colour {
   const t = tokens(dark.value);
   const change = points(f);
   const fill =
@@ -167,7 +167,7 @@ function Legend() {
           <i
             key={step}
             style={{
-              background: colourOf({ a: 0, b: step / 100 } as Both).fill,
+              background: colourOf({ a: 0, b: step / 100 } as FramePair).fill,
             }}
           />
         ))}

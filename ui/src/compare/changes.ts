@@ -20,7 +20,7 @@ export interface Quantity {
   better: "less" | "more" | null;
 }
 
-export interface Changed {
+export interface ChangedPlace {
   id: string;
   name: string;
   place: string;
@@ -52,7 +52,7 @@ const LABELS: Record<string, [string, "less" | "more" | null]> = {
   average_maximal_strand: ["average strand", null],
 };
 
-const NOTHING: Change = { absolute: 0, relative: null, noise: "unknown" };
+const NO_CHANGE: Change = { absolute: 0, relative: null, noise: "unknown" };
 
 export function quantityRows(table: Record<string, any>): Quantity[] {
   const all = (table.quantities ?? {}) as Record<string, any>;
@@ -68,7 +68,7 @@ export function quantityRows(table: Record<string, any>): Quantity[] {
         unit: q.unit === "ns" ? ("ns" as const) : ("count" as const),
         a: Number(q.values?.[0]?.mean ?? 0),
         b: Number(q.values?.[1]?.mean ?? 0),
-        change: (q.differences?.[0] as Change) ?? NOTHING,
+        change: (q.differences?.[0] as Change) ?? NO_CHANGE,
         better,
       };
     })
@@ -94,9 +94,13 @@ export function codeOf(site: string | null, workNs: number, side: Side): number 
 }
 
 /** Code is named and coloured as in `a`; code that only `b` has, as in `b`. */
-export function blockRows(table: Record<string, any>, a: Side, b: Side | null = null): Changed[] {
+export function blockRows(
+  table: Record<string, any>,
+  a: Side,
+  b: Side | null = null,
+): ChangedPlace[] {
   const [run, other] = [a.run, b?.run ?? null];
-  const list = ((table.blocks ?? []) as any[]).map((row, i): Changed => {
+  const list = ((table.blocks ?? []) as any[]).map((row, i): ChangedPlace => {
     const { from, to, from_kind, to_kind } = row.block ?? {};
     const at = from ?? to ?? row.site;
     const is = (c: CodeName) =>
@@ -130,11 +134,11 @@ export function blockRows(table: Record<string, any>, a: Side, b: Side | null = 
       ...numbers,
     };
   });
-  return list.sort(mostChanged);
+  return list.sort(byLargestChange);
 }
 
-export function siteRows(table: Record<string, any>): Changed[] {
-  const list = ((table.sites ?? []) as any[]).map((s, i): Changed => ({
+export function siteRows(table: Record<string, any>): ChangedPlace[] {
+  const list = ((table.sites ?? []) as any[]).map((s, i): ChangedPlace => ({
     id: `s${i}`,
     name: s.site?.function ?? (s.site?.at ? fileName(s.site.at) : "root"),
     place: s.site?.function ? fileName(s.site.at) : "",
@@ -143,12 +147,12 @@ export function siteRows(table: Record<string, any>): Changed[] {
     line: s.site?.line ?? null,
     ...values(s),
   }));
-  return list.sort(mostChanged);
+  return list.sort(byLargestChange);
 }
 
 /** Regions marked by the programs, by label. */
-export function regionRows(table: Record<string, any>): Changed[] {
-  const list = ((table.regions ?? []) as any[]).map((r, i): Changed => ({
+export function regionRows(table: Record<string, any>): ChangedPlace[] {
+  const list = ((table.regions ?? []) as any[]).map((r, i): ChangedPlace => ({
     id: `r${i}`,
     name: String(r.region),
     place: "",
@@ -157,27 +161,27 @@ export function regionRows(table: Record<string, any>): Changed[] {
     line: null,
     ...values(r),
   }));
-  return list.sort(mostChanged);
+  return list.sort(byLargestChange);
 }
 
 function values(x: any) {
   const pair = (v: any): [number, number] => [Number(v?.[0]?.mean ?? 0), Number(v?.[1]?.mean ?? 0)];
   return {
     critical: pair(x.critical_work),
-    onSpan: (x.critical_differences?.[0] as Change) ?? NOTHING,
+    onSpan: (x.critical_differences?.[0] as Change) ?? NO_CHANGE,
     work: pair(x.work),
-    ofWork: (x.work_differences?.[0] as Change) ?? NOTHING,
+    ofWork: (x.work_differences?.[0] as Change) ?? NO_CHANGE,
   };
 }
 
-function mostChanged(x: Changed, y: Changed): number {
-  const size = (c: Changed) =>
+function byLargestChange(x: ChangedPlace, y: ChangedPlace): number {
+  const size = (c: ChangedPlace) =>
     Math.max(Math.abs(c.onSpan.absolute), Math.abs(c.ofWork.absolute) / 8);
   return size(y) - size(x);
 }
 
-export function compareCsv(quantities: Quantity[], rows: Changed[]): string {
-  const c = (id: string, of: (r: Changed) => string | number): Column<Changed> => ({
+export function compareCsv(quantities: Quantity[], rows: ChangedPlace[]): string {
+  const c = (id: string, of: (r: ChangedPlace) => string | number): Column<ChangedPlace> => ({
     id,
     title: id,
     cell: of,

@@ -22,14 +22,14 @@ import {
   sections,
 } from "../store";
 import { count, many, ticks } from "../format";
-import { dark, still } from "../theme/theme";
+import { dark, reducedMotion } from "../theme/theme";
 import type { RunId } from "../data/contract";
-import { drawStrip } from "./axis";
-import { nameOf, sentence, shapeOf, type Shape } from "./boxes";
+import { drawTimeStrip } from "./timeStrip";
+import { nameOf, nodeSentence, shapeOf, type Shape } from "./nodeDrawing";
 import { registerExport } from "../export/export";
-import { csvOf, svgOf } from "./picture";
-import { commandsOf } from "./keys";
-import { hit, frameAt } from "./hit";
+import { csvOf, svgOf } from "./export";
+import { dagCommands } from "./commands";
+import { nodeAt, frameAt } from "./hitTest";
 import { drawMinimap, minimapBox, minimapCamera, minimapRoom } from "./minimap";
 import { criticalOf, expandable } from "./model";
 import { paint } from "./paint";
@@ -42,10 +42,10 @@ import { NodeTable } from "./NodeTable";
 import { Legend, Toolbar } from "./Toolbar";
 import { Tooltip, type Pointed } from "./Tooltip";
 import { register } from "../commands";
-import { onScreen, type Where } from "./routes";
+import { onScreen, type BoxOf } from "./routes";
 import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
 import "./dag.css";
-import { arrived, seek } from "./selecting";
+import { revealPending, showSelection } from "./selection";
 
 /** Contents and positions of the picture, for tests: a canvas has no elements to query. */
 declare global {
@@ -74,7 +74,7 @@ const scenes = new Map<string, Scene>();
 /** Key of a DAG: a run with sections as nodes is a DAG of its own. */
 const keyOf = (id: RunId, inSections: boolean): string => (inSections ? `${id}+` : id);
 /** Expanded nodes of the runs that are not shown. */
-const before = new Map<RunId, ReadonlySet<string>>();
+const expandedByRun = new Map<RunId, ReadonlySet<string>>();
 
 /** The scene of the shown run once it exists, for exports and tests. */
 export function currentScene(): Scene | null {
@@ -99,13 +99,13 @@ export function DagView() {
     return s;
   }, [m, r, inSections]);
   if (!scene) return <div class="dag-empty">There is no run to show.</div>;
-  return <Shown key={keyOf(scene.id, scene.sections)} scene={scene} />;
+  return <DagWithPanel key={keyOf(scene.id, scene.sections)} scene={scene} />;
 }
 
-function Shown({ scene }: { scene: Scene }) {
+function DagWithPanel({ scene }: { scene: Scene }) {
   useEffect(() => {
-    scene.aside();
-    const taken = register(...commandsOf(scene));
+    scene.loadSideData();
+    const taken = register(...dagCommands(scene));
     const given = registerExport({
       tab: "dag",
       csv: () => csvOf(scene),
@@ -113,8 +113,8 @@ function Shown({ scene }: { scene: Scene }) {
     });
     return () => {
       // Another run has other nodes. This run's expanded nodes are restored when it is shown again.
-      before.set(scene.id, expanded.peek());
-      if (!scene.current) expanded.value = before.get(run.peek()) ?? new Set(["t0"]);
+      expandedByRun.set(scene.id, expanded.peek());
+      if (!scene.current) expanded.value = expandedByRun.get(run.peek()) ?? new Set(["t0"]);
       taken();
       given();
     };
@@ -133,11 +133,11 @@ function Shown({ scene }: { scene: Scene }) {
   const there = useComputed(() => scene.model.value.boxes.length > 0);
   useSignalEffect(() => {
     const s = selection.value;
-    if (there.value) void seek(scene, s);
+    if (there.value) void showSelection(scene, s);
   });
   useSignalEffect(() => {
     void scene.model.value;
-    arrived(scene);
+    revealPending(scene);
   });
   useSignalEffect(() => {
     const model = scene.model.value;
@@ -154,7 +154,7 @@ function Shown({ scene }: { scene: Scene }) {
     if (scene.insides.busy.value > 0) parts.push("loading");
     if (tab.value === "dag") status.value = parts.join(" · ");
   });
-  const trouble = scene.trouble.value;
+  const trouble = scene.failure.value;
   useEffect(() => {
     if (!trouble?.again) return;
     const timer = setTimeout(() => void scene.follow(), 1000);
@@ -192,7 +192,7 @@ function Shown({ scene }: { scene: Scene }) {
 function Picture({ scene }: { scene: Scene }) {
   const holderRef = useRef<HTMLDivElement>(null);
   const canvasRef = useRef<HTMLCanvasElement>(null);
-  const where = useRef<Where | null>(null);
+  const where = useRef<BoxOf | null>(null);
   const pointed = useSignal<Pointed | null>(null);
   const waiting = useComputed(() => scene.model.value.boxes.length === 0);
 
@@ -221,7 +221,7 @@ function Picture({ scene }: { scene: Scene }) {
       const look = scene.look();
       const time = scene.placed.time;
       if (time)
-        drawStrip(pen, {
+        drawTimeStrip(pen, {
           scale: time,
           camera,
           height: scene.height,
@@ -243,11 +243,11 @@ function Picture({ scene }: { scene: Scene }) {
         dot: scene.dot,
         selected: scene.selected.peek(),
         hovered: scene.hovered.peek(),
-        wanted: scene.wanted(),
+        highlighted: scene.highlighted(),
         span: scene.critical.peek()?.span ?? 0,
       });
       drawMinimap(pen, scene, camera, look);
-      scene.alongside();
+      scene.onPictureChange();
       scene.shownScale.value = camera.ky;
       stats.frames++;
       stats.primitives = pen.count;
@@ -291,7 +291,7 @@ function Picture({ scene }: { scene: Scene }) {
       scene,
       sight: scene,
       pointed,
-      hit: (p) => (where.current ? hit(scene.model.peek(), where.current, p.x, p.y) : null),
+      hit: (p) => (where.current ? nodeAt(scene.model.peek(), where.current, p.x, p.y) : null),
       original: (n) => n,
       click: (n, p) => {
         if (n) return scene.select(n);
@@ -304,7 +304,7 @@ function Picture({ scene }: { scene: Scene }) {
       grab: (p, press) => {
         if (press && !minimapRoom(scene, p.x, p.y)) return false;
         const to = minimapCamera(scene, p.x, p.y);
-        if (to) scene.steer(to);
+        if (to) scene.moveByUser(to);
         return to !== null;
       },
     });
@@ -322,13 +322,13 @@ function Picture({ scene }: { scene: Scene }) {
   useSignalEffect(() => {
     // Subscribes to every signal that affects the picture.
     scene.look();
-    scene.wanted();
+    scene.highlighted();
     void scene.model.value;
     void scene.selected.value;
     void scene.hovered.value;
     void scene.strip.running.value;
     void scene.critical.value;
-    void still.value;
+    void reducedMotion.value;
     scene.wake();
   });
 
@@ -340,7 +340,7 @@ function Picture({ scene }: { scene: Scene }) {
         tabIndex={0}
         role="application"
         aria-roledescription="graph"
-        aria-label={`DAG of ${scene.run.name}. Arrow keys walk along the edges, Enter expands, Shift Enter collapses. ${selected ? `Selected: ${sentence(selected, scene.run)}` : ""}`}
+        aria-label={`DAG of ${scene.run.name}. Arrow keys walk along the edges, Enter expands, Shift Enter collapses. ${selected ? `Selected: ${nodeSentence(selected, scene.run)}` : ""}`}
       />
       <Legend scene={scene} />
       {waiting.value && (

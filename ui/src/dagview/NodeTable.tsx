@@ -1,10 +1,10 @@
 /** The shown nodes as a table, for people who read rather than look. */
 
 import { count, ticks } from "../format";
-import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
-import { expandable, type Shown } from "./model";
+import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./nodeDrawing";
+import { expandable, type DagNode } from "./model";
 import type { Scene } from "./scene";
-import { collapse, expand } from "./opening";
+import { collapse, expand } from "./expandCollapse";
 
 /** Maximum number of rows; the CSV has all of them. */
 const MAX_ROWS = 1000;
@@ -14,8 +14,8 @@ export function NodeTable({ scene }: { scene: Scene }) {
   const meta = scene.run;
   const selected = scene.selected.value;
   // In program order, each expanded node before its contents, so that the table is the tree.
-  const rows: Shown[] = [];
-  const open: Shown[] = [...(model.top.inside ?? [])].reverse();
+  const rows: DagNode[] = [];
+  const open: DagNode[] = [...(model.top.inside ?? [])].reverse();
   while (open.length > 0 && rows.length < MAX_ROWS) {
     const n = open.pop()!;
     rows.push(n);

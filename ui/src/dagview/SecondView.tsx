@@ -8,16 +8,16 @@ import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { expanded, layout, power, secondLayout, type Layout } from "../store";
 import { dark } from "../theme/theme";
 import { alpha } from "../colors";
-import { LAYOUTS } from "./choices";
-import { hit } from "./hit";
+import { LAYOUT_OPTIONS } from "./toolbarOptions";
+import { nodeAt } from "./hitTest";
 import { GAP_STRUCTURE, GAP_TIMED, isDot, place, type Options } from "./layout";
-import { build, RUN, type Model, type Shown } from "./model";
+import { buildModel, RUN, type Model, type DagNode } from "./model";
 import { paint } from "./paint";
 import { CanvasPen, type Pen } from "./pen";
 import { followPointer } from "./pointer";
-import type { Where } from "./routes";
+import type { BoxOf } from "./routes";
 import { EMPTY, type Scene } from "./scene";
-import { now, Sight } from "./sight";
+import { now, Viewport } from "./viewport";
 import { Tooltip, type Pointed } from "./Tooltip";
 
 const RIM = 14;
@@ -25,9 +25,9 @@ const RIM = 14;
 const FOOT_HEIGHT = 26;
 
 /** The second picture of a scene. */
-class Second extends Sight {
+class SecondViewport extends Viewport {
   readonly model = signal<Model>(EMPTY);
-  where: Where | null = null;
+  where: BoxOf | null = null;
 
   constructor(readonly scene: Scene) {
     super();
@@ -45,7 +45,7 @@ class Second extends Sight {
     return this.layout === "time";
   }
 
-  protected override room(): void {
+  protected override updateView(): void {
     this.view = {
       x: RIM,
       y: RIM,
@@ -58,28 +58,28 @@ class Second extends Sight {
     return { layout: this.layout, power: power.peek(), elapsed: this.scene.run.elapsed };
   }
 
-  dot = (n: Shown): boolean => isDot(n, this.options()) && n.h * this.scaleNow().ky < 12;
+  dot = (n: DagNode): boolean => isDot(n, this.options()) && n.h * this.scaleNow().ky < 12;
 
   /** Lays out the scene's current nodes again. */
   follow(): void {
     // A node has a position in one layout only, so this picture has nodes of its own.
-    const m = build(this.scene.insides.loaded, new Set([RUN, ...expanded.peek()]));
+    const m = buildModel(this.scene.insides.loaded, new Set([RUN, ...expanded.peek()]));
     this.placed = place(m, this.options());
     this.model.value = m;
     if (this.fitted) this.fitNow("full", false);
-    else this.steer(this.camera);
+    else this.moveByUser(this.camera);
     this.wake();
   }
 
   /** The corresponding node of the scene. */
-  original = (n: Shown): Shown | null => this.scene.model.peek().byKey.get(n.key) ?? null;
-  own = (n: Shown | null): Shown | null => (n && this.model.peek().byKey.get(n.key)) ?? null;
+  original = (n: DagNode): DagNode | null => this.scene.model.peek().byKey.get(n.key) ?? null;
+  own = (n: DagNode | null): DagNode | null => (n && this.model.peek().byKey.get(n.key)) ?? null;
 
   draw(pen: Pen): void {
     const { scene } = this;
     const look = { ...scene.look(), view: { x: 0, y: 0, w: this.width, h: this.height } };
     const camera = this.cameraAt(now());
-    const wanted = scene.wanted();
+    const wanted = scene.highlighted();
     this.where = paint(pen, {
       model: this.model.peek(),
       at: (n) => n,
@@ -91,16 +91,16 @@ class Second extends Sight {
       dot: this.dot,
       selected: this.own(scene.selected.peek()),
       hovered: this.own(scene.hovered.peek()),
-      wanted,
+      highlighted: wanted,
       span: scene.critical.peek()?.span ?? 0,
     });
     this.drawSeen(pen, this.where);
   }
 
   /** Frames the part that the first picture shows, unless it shows everything. */
-  private drawSeen(pen: Pen, where: Where): void {
+  private drawSeen(pen: Pen, where: BoxOf): void {
     const { scene } = this;
-    const seen = scene.model.peek().boxes.filter((n) => inside(scene, n));
+    const seen = scene.model.peek().boxes.filter((n) => inView(scene, n));
     if (seen.length === 0 || seen.length === scene.model.peek().boxes.length) return;
     const boxes = seen.flatMap((n) => this.own(n) ?? []).map(where);
     const x0 = Math.min(...boxes.map((b) => b.x)),
@@ -113,7 +113,7 @@ class Second extends Sight {
 }
 
 /** True if the node's middle is in view. */
-function inside(scene: Scene, n: Shown): boolean {
+function inView(scene: Scene, n: DagNode): boolean {
   const { camera: c, view } = scene;
   const x = (n.x + n.w / 2) * c.kx + c.tx,
     y = (n.y + n.h / 2) * c.ky + c.ty;
@@ -124,7 +124,7 @@ export function SecondView({ scene }: { scene: Scene }) {
   const holder = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const pointed = useSignal<Pointed | null>(null);
-  const second = useMemo(() => new Second(scene), [scene]);
+  const second = useMemo(() => new SecondViewport(scene), [scene]);
 
   useEffect(() => {
     const box = holder.current!,
@@ -145,7 +145,7 @@ export function SecondView({ scene }: { scene: Scene }) {
     second.wake = () => {
       if (!asked) asked = requestAnimationFrame(draw);
     };
-    scene.alongside = second.wake;
+    scene.onPictureChange = second.wake;
     window.__secondDag = () => {
       const w = second.where;
       return w
@@ -164,7 +164,7 @@ export function SecondView({ scene }: { scene: Scene }) {
       scene,
       sight: second,
       pointed,
-      hit: (p) => (second.where ? hit(second.model.peek(), second.where, p.x, p.y) : null),
+      hit: (p) => (second.where ? nodeAt(second.model.peek(), second.where, p.x, p.y) : null),
       original: second.original,
       click: (n) => scene.select(n && second.original(n)),
     });
@@ -173,7 +173,7 @@ export function SecondView({ scene }: { scene: Scene }) {
       cancelAnimationFrame(asked);
       sizes.disconnect();
       second.wake = () => {};
-      scene.alongside = () => {};
+      scene.onPictureChange = () => {};
       delete window.__secondDag;
     };
   }, [scene, second]);
@@ -184,7 +184,7 @@ export function SecondView({ scene }: { scene: Scene }) {
   });
   useSignalEffect(() => {
     scene.look();
-    scene.wanted();
+    scene.highlighted();
     void [scene.selected.value, scene.hovered.value, scene.critical.value];
     second.wake();
   });
@@ -194,7 +194,7 @@ export function SecondView({ scene }: { scene: Scene }) {
       <canvas
         ref={canvas}
         role="img"
-        aria-label={`The same DAG, layout ${LAYOUTS.find((l) => l.id === secondLayout.value)?.title ?? ""}`}
+        aria-label={`The same DAG, layout ${LAYOUT_OPTIONS.find((l) => l.id === secondLayout.value)?.title ?? ""}`}
       />
       <label class="dag-second-layout">
         Second layout{" "}
@@ -205,7 +205,7 @@ export function SecondView({ scene }: { scene: Scene }) {
             secondLayout.value = e.currentTarget.value as Layout;
           }}
         >
-          {LAYOUTS.map((l) => (
+          {LAYOUT_OPTIONS.map((l) => (
             <option value={l.id}>{l.title}</option>
           ))}
         </select>

@@ -4,19 +4,19 @@ import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { InsideDetail, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
-import { codeColour } from "../codes";
+import { codeColour } from "../codeColours";
 import { count, many, percent, plain, ticks } from "../format";
 import { hover, layout, selection, runMeta } from "../store";
-import { dagDetails } from "./choices";
+import { dagDrawer } from "./toolbarOptions";
 import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
-import { codeLabel, nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
-import { endOf, expandable, isInner, startOf, type Shown } from "./model";
+import { codeLabel, nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./nodeDrawing";
+import { endOf, expandable, isInner, startOf, type DagNode } from "./model";
 import type { Scene } from "./scene";
-import { showInTimeline } from "./timeline";
-import { collapse, expand } from "./opening";
-import { pick } from "./selecting";
-import { paintOf } from "../ui/parts";
+import { showInTimeline } from "./timelineLink";
+import { collapse, expand } from "./expandCollapse";
+import { selectStrand } from "./selection";
+import { paintOf } from "../ui/widgets";
 
 /** Largest number of tasks of a folded strand that can be opened (`view/src/inside/tree.rs`). */
 const MAX_OPENED_TASKS = 300_000;
@@ -24,9 +24,9 @@ const MAX_OPENED_TASKS = 300_000;
 export function SidePanel({ scene }: { scene: Scene }) {
   return (
     <aside class="dag-side" aria-label="Critical path and selection">
-      <Critical scene={scene} />
-      <Selected scene={scene} />
-      <HowTo scene={scene} />
+      <CriticalPathList scene={scene} />
+      <SelectedNode scene={scene} />
+      <ReadingGuide scene={scene} />
     </aside>
   );
 }
@@ -36,7 +36,7 @@ function Swatch({ scene, code }: { scene: Scene; code: number }) {
   return <i class="dag-swatch" style={paintOf(c)} />;
 }
 
-function Critical({ scene }: { scene: Scene }) {
+function CriticalPathList({ scene }: { scene: Scene }) {
   const path = scene.critical.value;
   const box = useRef<HTMLDivElement>(null);
   // Scrolls to the heaviest strand first, as the list is about it.
@@ -94,7 +94,7 @@ function Critical({ scene }: { scene: Scene }) {
                   class={on ? "dag-on" : r === biggest ? "dag-most" : ""}
                   onMouseEnter={() => (hover.value = { kind: "code", run: scene.id, code: r.code })}
                   onMouseLeave={() => (hover.value = null)}
-                  onClick={() => pick(scene, r.strand, r.code)}
+                  onClick={() => selectStrand(scene, r.strand, r.code)}
                 >
                   <td class="dag-code" title={`${name}, ${siteLabel(scene.run, r.site)}`}>
                     <button
@@ -162,7 +162,7 @@ function Critical({ scene }: { scene: Scene }) {
   );
 }
 
-function Selected({ scene }: { scene: Scene }) {
+function SelectedNode({ scene }: { scene: Scene }) {
   const n = scene.selected.value;
   const meta = scene.run;
   if (!n)
@@ -206,10 +206,7 @@ function Selected({ scene }: { scene: Scene }) {
             {n.inside ? "Collapse" : `Collapse ${short(nameOf(n.parent!, meta))}`}
           </button>
         )}
-        <button
-          aria-pressed={dagDetails.value}
-          onClick={() => (dagDetails.value = !dagDetails.value)}
-        >
+        <button aria-pressed={dagDrawer.value} onClick={() => (dagDrawer.value = !dagDrawer.value)}>
           Details <kbd>Q</kbd>
         </button>
       </div>
@@ -254,7 +251,7 @@ function useDetail<T>(scene: Scene, url: string | null): T | null {
   return got.value?.url === url ? got.value.value : null;
 }
 
-function Where({
+function TimeAndRow({
   file,
   line,
   fallback,
@@ -266,7 +263,7 @@ function Where({
   return <span class="dag-mono">{file ? `${file}${line ? `:${line}` : ""}` : fallback}</span>;
 }
 
-function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
+function StrandFacts({ scene, n }: { scene: Scene; n: DagNode }) {
   const s = n.strand!;
   const meta = scene.run;
   const d = useDetail<StrandDetail>(scene, requests.strand(scene.id, s.id));
@@ -284,7 +281,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
       "where",
       d && (d.from.file || d.to.file) ? (
         <>
-          <Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />
+          <TimeAndRow file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />
           {d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}
         </>
       ) : (
@@ -346,7 +343,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
   else if (s.folded > 0)
     rows.push([
       "folded",
-      `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MAX_OPENED_TASKS ? "too many to open here; the timeline shows what is inside, closer up" : SUMS_ALONE}`,
+      `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MAX_OPENED_TASKS ? "too many to open here; the timeline shows what is inside, closer up" : ONLY_SUMS_RECORDED}`,
     ]);
   rows.push([
     "path",
@@ -361,10 +358,11 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
   return <Facts rows={rows} />;
 }
 
-const SUMS_ALONE = "no more than sums of them are in the trace, so there is nothing to open";
+const ONLY_SUMS_RECORDED =
+  "no more than sums of them are in the trace, so there is nothing to open";
 
 /** Facts of a strand inside a folded one. */
-function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
+function InnerFacts({ scene, n }: { scene: Scene; n: DagNode }) {
   const s = n.strand!;
   const meta = scene.run;
   const d = useDetail<InsideDetail>(scene, requests.insideStrand(scene.id, s.id, s.start));
@@ -381,7 +379,7 @@ function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
       "where",
       d && (d.from.file || d.to.file) ? (
         <>
-          <Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />
+          <TimeAndRow file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />
           {d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}
         </>
       ) : (
@@ -403,7 +401,8 @@ function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
     ]);
   if (s.joins.length > 0)
     rows.push(["waits for", `${count(s.joins.length)} ${s.joins.length === 1 ? "task" : "tasks"}`]);
-  if (s.folded > 0) rows.push(["folded", `${many(s.folded, "task")} as one strand: ${SUMS_ALONE}`]);
+  if (s.folded > 0)
+    rows.push(["folded", `${many(s.folded, "task")} as one strand: ${ONLY_SUMS_RECORDED}`]);
   if (d?.stands_for)
     rows.push([
       "span",
@@ -427,7 +426,7 @@ function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
   return <Facts rows={rows} />;
 }
 
-function FoldedFacts({ scene, n }: { scene: Scene; n: Shown }) {
+function FoldedFacts({ scene, n }: { scene: Scene; n: DagNode }) {
   const f = n.folded!;
   const meta = scene.run;
   const inner = isInner(n);
@@ -499,7 +498,7 @@ function StripGlyph() {
   );
 }
 
-function HowTo({ scene }: { scene: Scene }) {
+function ReadingGuide({ scene }: { scene: Scene }) {
   const t = colours.value;
   const line = (dash: string, width: number, colour: string) => (
     <svg width="34" height="22" aria-hidden="true">

@@ -1,6 +1,6 @@
 /** The controls above the picture; each toggle shows the mark that it switches. */
 
-import { codeColour } from "../codes";
+import { codeColour } from "../codeColours";
 import { colour, type Item } from "../colors";
 import type { CodeName } from "../data/contract";
 import {
@@ -18,14 +18,14 @@ import {
 import { fileName } from "../format";
 import { fillOf } from "../patterns";
 import { dark } from "../theme/theme";
-import { codeLabel, itemOf, rowLabel, siteLabel } from "./boxes";
-import { COLOURS, LAYOUTS } from "./choices";
+import { codeLabel, itemOf, rowLabel, siteLabel } from "./nodeDrawing";
+import { COLOUR_OPTIONS, LAYOUT_OPTIONS } from "./toolbarOptions";
 import { asTable } from "./DagView";
 import { toggleSecond } from "./SecondView";
-import { toggleLayer } from "./keys";
+import { toggleLayer } from "./commands";
 import type { Scene } from "./scene";
-import { depthOf, less, MAX_DEPTH, more, toDepth } from "./opening";
-import { paintOf } from "../ui/parts";
+import { depthOf, collapseLevel, MAX_DEPTH, expandLevel, expandToDepth } from "./expandCollapse";
+import { paintOf } from "../ui/widgets";
 
 export function Toolbar({ scene }: { scene: Scene }) {
   const on = layers.value;
@@ -37,7 +37,7 @@ export function Toolbar({ scene }: { scene: Scene }) {
           value={layout.value}
           onChange={(e) => (layout.value = e.currentTarget.value as Layout)}
         >
-          {LAYOUTS.map((l) => (
+          {LAYOUT_OPTIONS.map((l) => (
             <option value={l.id}>{l.title}</option>
           ))}
         </select>
@@ -62,23 +62,23 @@ export function Toolbar({ scene }: { scene: Scene }) {
           value={colorBy.value}
           onChange={(e) => (colorBy.value = e.currentTarget.value as ColorBy)}
         >
-          {COLOURS.map((c) => (
+          {COLOUR_OPTIONS.map((c) => (
             <option value={c.id}>{c.title}</option>
           ))}
         </select>
       </label>
       <span class="dag-sep" />
-      <button onClick={() => more(scene)} title="Expand every node shown">
+      <button onClick={() => expandLevel(scene)} title="Expand every node shown">
         Expand <kbd>X</kbd>
       </button>
-      <button onClick={() => less(scene)} title="Collapse the innermost nodes">
+      <button onClick={() => collapseLevel(scene)} title="Collapse the innermost nodes">
         Contract <kbd>C</kbd>
       </button>
       <label>
         Depth{" "}
         <select
           value={String(Math.min(MAX_DEPTH, depthOf(scene)))}
-          onChange={(e) => toDepth(scene, Number(e.currentTarget.value))}
+          onChange={(e) => expandToDepth(scene, Number(e.currentTarget.value))}
         >
           {Array.from({ length: MAX_DEPTH + 1 }, (_, i) => (
             <option value={String(i)}>{i}</option>

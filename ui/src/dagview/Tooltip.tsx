@@ -1,12 +1,12 @@
 /** A few lines about the node under the pointer. */
 
 import { count, percent, ticks } from "../format";
-import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
-import type { Shown } from "./model";
+import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./nodeDrawing";
+import type { DagNode } from "./model";
 import type { Scene } from "./scene";
 
 export interface Pointed {
-  node: Shown;
+  node: DagNode;
   x: number;
   y: number;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { between, fit, hold, reveal, zoom, type Camera } from "./camera";
-import { timeScale } from "./scale";
-import { build } from "./model";
-import { folded, strand } from "./invent.test-help";
-import { cut, SvgPen } from "./pen";
+import { interpolate, fit, clampToView, reveal, zoom, type Camera } from "./camera";
+import { timeScale } from "./timeScale";
+import { buildModel } from "./model";
+import { folded, strand } from "./syntheticDag.test-help";
+import { shorten, SvgPen } from "./pen";
 import type { DagInside } from "../data/contract";
 
 const VIEW = { x: 20, y: 10, w: 800, h: 600 };
@@ -34,9 +34,9 @@ describe("camera", () => {
   it("goes from one camera to another without leaving the way", () => {
     const a = { kx: 1, ky: 1, tx: 0, ty: 0 },
       b = { kx: 4, ky: 2, tx: -300, ty: 50 };
-    expect(between(a, b, 0)).toEqual(a);
-    expect(between(a, b, 1)).toBe(b);
-    const m = between(a, b, 0.5);
+    expect(interpolate(a, b, 0)).toEqual(a);
+    expect(interpolate(a, b, 1)).toBe(b);
+    const m = interpolate(a, b, 0.5);
     expect(m.kx).toBeCloseTo(2);
     // The point that both cameras show at the same place stays there in between.
     const fixed = -300 / (1 - 4);
@@ -47,7 +47,7 @@ describe("camera", () => {
     const c = reveal(IDENTITY, { x: 900, y: 20, w: 50, h: 50 }, VIEW);
     expect(900 * c.kx + c.tx + 50).toBeLessThanOrEqual(VIEW.x + VIEW.w - 39);
     expect(c.ty).toBeGreaterThanOrEqual(0);
-    const lost = hold({ ...IDENTITY, tx: 1e6, ty: -1e6 }, { width: 100, height: 100 }, VIEW);
+    const lost = clampToView({ ...IDENTITY, tx: 1e6, ty: -1e6 }, { width: 100, height: 100 }, VIEW);
     expect(lost.tx).toBeLessThan(VIEW.x + VIEW.w);
     expect(lost.ty).toBeGreaterThan(VIEW.y - 100);
   });
@@ -81,7 +81,7 @@ describe("time scale", () => {
   ]);
 
   it("breaks where forks lie in one another in no time, and is monotone", () => {
-    const s = timeScale(build(forks, new Set(["r", "t0", "t1"])), 0, 1000);
+    const s = timeScale(buildModel(forks, new Set(["r", "t0", "t1"])), 0, 1000);
     expect(s.breaks.length).toBe(1);
     expect(s.breaks[0]).toMatchObject({ from: 100, to: 101, levels: 2 });
     let last = -1;
@@ -93,7 +93,7 @@ describe("time scale", () => {
   });
 
   it("has no break where one fork stands alone", () => {
-    const s = timeScale(build(forks, new Set(["r", "t0"])), 0, 1000);
+    const s = timeScale(buildModel(forks, new Set(["r", "t0"])), 0, 1000);
     expect(s.breaks).toEqual([]);
     expect(s.y(500)).toBeCloseTo(800);
   });
@@ -112,10 +112,10 @@ describe("pens", () => {
   it("cut texts to the room there is", () => {
     const pen = new SvgPen(false);
     const how = { size: 10, colour: "#000" };
-    expect(cut(pen, "abc", 1000, how)).toBe("abc");
-    const short = cut(pen, "a very long name of a function", 60, how);
+    expect(shorten(pen, "abc", 1000, how)).toBe("abc");
+    const short = shorten(pen, "a very long name of a function", 60, how);
     expect(short.endsWith("…")).toBe(true);
     expect(pen.measure(short, how)).toBeLessThanOrEqual(60);
-    expect(cut(pen, "abcdefgh", 4, how)).toBe("");
+    expect(shorten(pen, "abcdefgh", 4, how)).toBe("");
   });
 });

@@ -23,7 +23,7 @@ const MIN_FACTOR = 1e-4;
 const clamp = (k: number): number => Math.min(MAX_FACTOR, Math.max(MIN_FACTOR, k));
 
 /** Largest useful factors: boxes then have room for all of their text. */
-export interface Most {
+export interface MaxFactors {
   x: number;
   y: number;
 }
@@ -37,7 +37,7 @@ export function fit(
   size: { width: number; height: number },
   view: View,
   old: Camera,
-  most: Most,
+  most: MaxFactors,
 ): Camera {
   const k = { ...old };
   if (kind !== "vertical") k.kx = clamp(Math.min(most.x, view.w / Math.max(1, size.width)));
@@ -56,7 +56,7 @@ export function fit(
 }
 
 /** The offset with which the point at screen position `at` stays there. */
-function keep(t: number, from: number, to: number, at: number): number {
+function fixedPointOffset(t: number, from: number, to: number, at: number): number {
   return at - ((at - t) / from) * to;
 }
 
@@ -64,7 +64,12 @@ function keep(t: number, from: number, to: number, at: number): number {
 export function zoom(c: Camera, fx: number, fy: number, x: number, y: number): Camera {
   const kx = clamp(c.kx * fx);
   const ky = clamp(c.ky * fy);
-  return { kx, ky, tx: keep(c.tx, c.kx, kx, x), ty: keep(c.ty, c.ky, ky, y) };
+  return {
+    kx,
+    ky,
+    tx: fixedPointOffset(c.tx, c.kx, kx, x),
+    ty: fixedPointOffset(c.ty, c.ky, ky, y),
+  };
 }
 
 export const pan = (c: Camera, dx: number, dy: number): Camera => ({
@@ -74,7 +79,11 @@ export const pan = (c: Camera, dx: number, dy: number): Camera => ({
 });
 
 /** Keeps a part of the layout in view. */
-export function hold(c: Camera, size: { width: number; height: number }, view: View): Camera {
+export function clampToView(
+  c: Camera,
+  size: { width: number; height: number },
+  view: View,
+): Camera {
   const rest = 48;
   return {
     ...c,
@@ -120,7 +129,7 @@ export function reveal(
  * Interpolates between two cameras. Factors are interpolated by their logarithm, so that a zoom has
  * constant speed and common points move straight.
  */
-export function between(a: Camera, b: Camera, at: number): Camera {
+export function interpolate(a: Camera, b: Camera, at: number): Camera {
   if (at >= 1) return b;
   const axis = (ka: number, ta: number, kb: number, tb: number): [number, number] => {
     const k = ka * Math.pow(kb / ka, at);

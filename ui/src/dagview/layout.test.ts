@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Layout } from "../store";
 import { place, type Options } from "./layout";
-import { build, endOf, startOf, type Model, type Shown } from "./model";
-import { folded, invent, strand } from "./invent.test-help";
+import { buildModel, endOf, startOf, type Model, type DagNode } from "./model";
+import { folded, syntheticDag, strand } from "./syntheticDag.test-help";
 
 const LAYOUTS: Layout[] = ["structure", "linear", "power", "log", "time"];
 
 /** Pairs of boxes that overlap by more than their rims. */
-function overlaps(boxes: Shown[]): string[] {
+function overlaps(boxes: DagNode[]): string[] {
   const out: string[] = [];
   const sorted = [...boxes].sort((a, b) => a.y - b.y);
   for (let i = 0; i < sorted.length; i++) {
@@ -29,11 +29,11 @@ function laid(model: Model, o: Options) {
 describe.each(LAYOUTS)("layout %s", (layout) => {
   it("puts no box over another, and a wait below what it waited for", () => {
     for (let seed = 1; seed <= 25; seed++) {
-      const run = invent(seed, 3);
+      const run = syntheticDag(seed, 3);
       const expanded = new Set(
         [...run.loaded.keys()].filter((_, i) => (i + seed) % 3 !== 0).concat("r", "t0"),
       );
-      const { model, placed } = laid(build(run.loaded, expanded), {
+      const { model, placed } = laid(buildModel(run.loaded, expanded), {
         layout,
         power: 0.5,
         elapsed: run.elapsed,
@@ -75,16 +75,16 @@ describe("place", () => {
         },
       ],
     ]);
-    const { model } = laid(build(loaded, new Set(["r", "t0"])), {
+    const { model } = laid(buildModel(loaded, new Set(["r", "t0"])), {
       layout: "structure",
       power: 1,
       elapsed: 100,
     });
     const [s0, a, b, s1] = ["s0", "t1", "t2", "s1"].map((k) => model.byKey.get(k)!) as [
-      Shown,
-      Shown,
-      Shown,
-      Shown,
+      DagNode,
+      DagNode,
+      DagNode,
+      DagNode,
     ];
     expect(s0.x + s0.spine).toBeCloseTo(s1.x + s1.spine);
     expect(s0.x + s0.spine - (a.x + a.w / 2)).toBeCloseTo(b.x + b.w / 2 - (s0.x + s0.spine));
@@ -98,7 +98,11 @@ describe("place", () => {
       ["t0", { items: [strand(0, 0, 0, 20, { end_kind: 2 }), strand(1, 0, 20, 100)] }],
     ]);
     const height = (layout: Layout, power: number) => {
-      const { model } = laid(build(loaded, new Set(["r", "t0"])), { layout, power, elapsed: 100 });
+      const { model } = laid(buildModel(loaded, new Set(["r", "t0"])), {
+        layout,
+        power,
+        elapsed: 100,
+      });
       return model.byKey.get("s1")!.h / model.byKey.get("s0")!.h;
     };
     expect(height("linear", 0.3)).toBeCloseTo(4);
@@ -109,8 +113,8 @@ describe("place", () => {
   });
 
   it("has absolute time for y where there is no break", () => {
-    const run = invent(7);
-    const { model, placed } = laid(build(run.loaded, new Set(["r", "t0"])), {
+    const run = syntheticDag(7);
+    const { model, placed } = laid(buildModel(run.loaded, new Set(["r", "t0"])), {
       layout: "time",
       power: 1,
       elapsed: run.elapsed,
@@ -137,7 +141,7 @@ describe("place", () => {
         },
       ],
     ]);
-    const { model, placed } = laid(build(loaded, new Set(["r", "t0"])), {
+    const { model, placed } = laid(buildModel(loaded, new Set(["r", "t0"])), {
       layout: "structure",
       power: 1,
       elapsed: 100,
@@ -157,7 +161,7 @@ describe("place", () => {
       ["r", { items: [folded(0, 0, 700)] }],
       ["t0", { items: groups }],
     ]);
-    const { model, placed } = laid(build(loaded, new Set(["r", "t0"])), {
+    const { model, placed } = laid(buildModel(loaded, new Set(["r", "t0"])), {
       layout: "structure",
       power: 1,
       elapsed: 700,
@@ -170,7 +174,7 @@ describe("place", () => {
       expect(model.boxes[i]!.y * 1e4 + model.boxes[i]!.x).toBeGreaterThan(
         model.boxes[i - 1]!.y * 1e4 + model.boxes[i - 1]!.x,
       );
-    const timed = laid(build(loaded, new Set(["r", "t0"])), {
+    const timed = laid(buildModel(loaded, new Set(["r", "t0"])), {
       layout: "time",
       power: 1,
       elapsed: 700,
@@ -195,7 +199,7 @@ describe("place", () => {
       ],
     ]);
     for (const layout of LAYOUTS) {
-      const { model } = laid(build(loaded, new Set(["r", "g0.100.200"])), {
+      const { model } = laid(buildModel(loaded, new Set(["r", "g0.100.200"])), {
         layout,
         power: 0.5,
         elapsed: 100,
@@ -209,7 +213,11 @@ describe("place", () => {
       ["r", { items: [folded(0, 0, 100), folded(1, 0, 90), folded(2, 5, 90)] }],
     ]);
     for (const layout of LAYOUTS) {
-      const { model } = laid(build(loaded, new Set(["r"])), { layout, power: 0.5, elapsed: 100 });
+      const { model } = laid(buildModel(loaded, new Set(["r"])), {
+        layout,
+        power: 0.5,
+        elapsed: 100,
+      });
       expect(overlaps(model.boxes)).toEqual([]);
     }
   });
@@ -224,7 +232,7 @@ describe("place", () => {
           strand(2 * i + 1, i, 4000 - i - 1, 4000 - i, { joins: [`t${i + 1}`] }),
         ] as never,
       });
-    const { model, placed } = laid(build(loaded, new Set(loaded.keys())), {
+    const { model, placed } = laid(buildModel(loaded, new Set(loaded.keys())), {
       layout: "structure",
       power: 1,
       elapsed: 4000,

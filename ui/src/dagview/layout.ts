@@ -9,8 +9,15 @@
  */
 
 import type { Layout } from "../store";
-import { criticalOf, endOf, startOf, type Model, type Shown } from "./model";
-import { durationHeight, lengthOf, logHeight, levelsIn, timeScale, type TimeScale } from "./scale";
+import { criticalOf, endOf, startOf, type Model, type DagNode } from "./model";
+import {
+  durationHeight,
+  lengthOf,
+  logHeight,
+  levelsIn,
+  timeScale,
+  type TimeScale,
+} from "./timeScale";
 
 export const STRAND_WIDTH = 100;
 export const CARD_WIDTH = 104;
@@ -39,20 +46,20 @@ export interface Options {
   elapsed: number;
 }
 
-export interface Placed {
+export interface LayoutSize {
   width: number;
   height: number;
   /** Only in the layout `time`. */
   time: TimeScale | null;
 }
 
-const RIM = 10;
+const FRAME_MARGIN = 10;
 
 /**
  * True if the node has a frame around its inside: groups, and tasks that consist of groups, whose
  * parts have no links to the rest.
  */
-export const framed = (f: Shown): boolean =>
+export const hasFrame = (f: DagNode): boolean =>
   f.kind === "group" ||
   (f.kind !== "run" && f.inside !== null && f.inside.every((n) => n.kind === "group"));
 
@@ -64,7 +71,7 @@ interface Extent {
 }
 
 /** True if a strand is drawn as a dot, because it only forks and takes little time. */
-export function isDot(n: Shown, o: Options): boolean {
+export function isDot(n: DagNode, o: Options): boolean {
   if (!n.strand || n.folded) return false;
   return (
     lengthOf(n) < o.elapsed * DOT_SHARE && (n.strand.creates.length > 0 || n.strand.end_kind !== 4)
@@ -72,7 +79,7 @@ export function isDot(n: Shown, o: Options): boolean {
 }
 
 /** Computes x, y, w, h and spine for all nodes of the model. */
-export function place(model: Model, o: Options): Placed {
+export function place(model: Model, o: Options): LayoutSize {
   const time = o.layout === "time" ? timeScale(model, 0, Math.max(1, o.elapsed)) : null;
   const gap = o.layout === "structure" ? GAP_STRUCTURE : GAP_TIMED;
   const exponent = o.layout === "power" ? o.power : 1;
@@ -93,15 +100,15 @@ export function place(model: Model, o: Options): Placed {
     f.w = e.left + e.right;
     f.h = e.height;
     f.spine = e.left;
-    if (framed(f)) {
+    if (hasFrame(f)) {
       // Make room for the surrounding frame.
       for (const n of f.inside!) {
-        n.x += RIM;
-        n.y += RIM;
+        n.x += FRAME_MARGIN;
+        n.y += FRAME_MARGIN;
       }
-      f.w += 2 * RIM;
-      f.h += 2 * RIM;
-      f.spine += RIM;
+      f.w += 2 * FRAME_MARGIN;
+      f.h += 2 * FRAME_MARGIN;
+      f.spine += FRAME_MARGIN;
     }
   }
   const top = model.top;
@@ -112,7 +119,7 @@ export function place(model: Model, o: Options): Placed {
       c.y += f.y;
     }
   }
-  if (time) byTime(model, time);
+  if (time) placeByTime(model, time);
   return { width: top.w, height: time ? time.y(time.t1) : top.h, time };
 }
 
@@ -121,18 +128,18 @@ export function place(model: Model, o: Options): Placed {
  * in between.
  */
 interface Section {
-  children: Shown[];
-  strands: Shown[];
+  children: DagNode[];
+  strands: DagNode[];
 }
 
 /** Places the items of `f` relative to `f`. */
-function inside(f: Shown, gap: number, timed: boolean): Extent {
+function inside(f: DagNode, gap: number, timed: boolean): Extent {
   const items = f.inside!;
   if (items.length === 0) return { left: STRAND_WIDTH / 2, right: STRAND_WIDTH / 2, height: DOT };
-  const byKey = new Map<string, Shown>();
+  const byKey = new Map<string, DagNode>();
   for (const n of items) if (!n.strand) byKey.set(n.key, n);
   const joined = new Set<string>();
-  const creator = new Map<Shown, Shown>();
+  const creator = new Map<DagNode, DagNode>();
   for (const n of items) {
     if (!n.strand) continue;
     for (const id of n.strand.joins) joined.add(id);
@@ -145,16 +152,16 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
   // Vertically: each strand below the previous one and what it waited for, each child below its
   // creator and its dependences.
   const sections: Section[] = [];
-  const free: Shown[] = [];
+  const free: DagNode[] = [];
   let open: Section | null = null;
   let loose: Section | null = null;
-  const placed = new Set<Shown>();
-  const counted = new Set<Shown>();
+  const placed = new Set<DagNode>();
+  const counted = new Set<DagNode>();
   const strands = items.some((n) => n.strand);
   let pending = 0;
   let spine = 0;
   let height = 0;
-  let latest: Shown | null = null;
+  let latest: DagNode | null = null;
   const closed = new Set<string>();
   for (const n of items) {
     if (n.strand) {
@@ -212,9 +219,9 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     half = Math.max(half, n.w - n.spine);
   }
   if (latest) right = half;
-  const top = (n: Shown) => (timed ? startOf(n) : n.y);
-  const bottom = (n: Shown) => (timed ? endOf(n) : n.y + n.h);
-  const after = (n: Shown): number =>
+  const top = (n: DagNode) => (timed ? startOf(n) : n.y);
+  const bottom = (n: DagNode) => (timed ? endOf(n) : n.y + n.h);
+  const after = (n: DagNode): number =>
     n.folded!.depends.reduce((y, id) => {
       const d = byKey.get(id);
       return d && d !== n ? Math.max(y, d.y + d.h + gap) : y;
@@ -233,7 +240,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     const from = beside
       ? half + GAP_X
       : -(spineIn(first) + total - widest(last) + spineIn(last)) / 2;
-    put(lanes, from);
+    placeLanes(lanes, from);
     if (!timed && !beside && s.children.length > MAX_LANES) {
       // Lanes of a fork grow downwards, so what waits for them moves down.
       const grown = Math.max(...s.children.map((c) => c.y + c.h));
@@ -251,17 +258,17 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     lanes.reverse();
     const from = right + (latest || sections.length > 0 ? GAP_X : 0);
     right = from + lanes.reduce((sum, l) => sum + widest(l), 0) + GAP_X * (lanes.length - 1);
-    put(lanes, from);
+    placeLanes(lanes, from);
   }
   for (const n of items) height = Math.max(height, n.y + n.h);
   for (const n of items) n.x = n.strand ? left - n.spine : n.x + left;
   return { left, right, height };
 }
 
-const widest = (lane: Shown[]): number => lane.reduce((w, n) => Math.max(w, n.w), 0);
-const spineIn = (lane: Shown[]): number => lane[0]!.spine;
+const widest = (lane: DagNode[]): number => lane.reduce((w, n) => Math.max(w, n.w), 0);
+const spineIn = (lane: DagNode[]): number => lane[0]!.spine;
 
-function put(lanes: Shown[][], from: number): void {
+function placeLanes(lanes: DagNode[][], from: number): void {
   let x = from;
   for (const lane of lanes) {
     const w = widest(lane);
@@ -280,20 +287,20 @@ function put(lanes: Shown[][], from: number): void {
  * at one height and are stacked in as many lanes as give about the shape of the screen.
  */
 function pack(
-  children: Shown[],
-  top: (n: Shown) => number,
-  bottom: (n: Shown) => number,
+  children: DagNode[],
+  top: (n: DagNode) => number,
+  bottom: (n: DagNode) => number,
   gap: number,
   fixed: boolean,
-  after: (n: Shown) => number,
-): Shown[][] {
+  after: (n: DagNode) => number,
+): DagNode[][] {
   if (!fixed) {
     const area = children.reduce((sum, c) => sum + (c.w + GAP_X) * (c.h + gap), 0);
     const columns = Math.max(
       2,
       Math.min(children.length, Math.round(Math.sqrt(area * 1.6) / (widest(children) + GAP_X))),
     );
-    const lanes: Shown[][] = Array.from({ length: columns }, () => []);
+    const lanes: DagNode[][] = Array.from({ length: columns }, () => []);
     const ends = new Array<number>(columns).fill(-Infinity);
     for (const c of children) {
       let k = 0;
@@ -304,7 +311,7 @@ function pack(
     }
     return lanes.filter((l) => l.length > 0);
   }
-  const lanes: Shown[][] = [];
+  const lanes: DagNode[][] = [];
   const ends: number[] = [];
   const laneOf = new Map<string, number>();
   const depends = children.some((c) => c.folded!.depends.length > 0);
@@ -336,7 +343,7 @@ function pack(
 /**
  * Moves everything after a section down so that it starts below `grown`; returns the new height.
  */
-function shift(items: Shown[], s: Section, grown: number, gap: number): number {
+function shift(items: DagNode[], s: Section, grown: number, gap: number): number {
   const lastIndex = s.children[s.children.length - 1]!.index;
   const after = items.slice(lastIndex + 1);
   const next = after.find((n) => n.strand);
@@ -350,34 +357,38 @@ function shift(items: Shown[], s: Section, grown: number, gap: number): number {
 }
 
 /** Heights and places by absolute time; forks in a break by their level. */
-function byTime(model: Model, scale: TimeScale): void {
-  const set = (n: Shown, y0: number, y1: number) => {
+function placeByTime(model: Model, scale: TimeScale): void {
+  const set = (n: DagNode, y0: number, y1: number) => {
     n.y = y0;
     n.h = Math.max(0.01, y1 - y0);
   };
   for (const f of model.frames) {
     if (f.kind === "run") set(f, 0, scale.y(scale.t1));
-    else set(f, after(scale, startOf(f)), scale.y(endOf(f)));
+    else set(f, heightOfStart(scale, startOf(f)), scale.y(endOf(f)));
   }
   for (const n of model.boxes)
-    set(n, after(scale, startOf(n)), Math.max(after(scale, startOf(n)), scale.y(endOf(n))));
+    set(
+      n,
+      heightOfStart(scale, startOf(n)),
+      Math.max(heightOfStart(scale, startOf(n)), scale.y(endOf(n))),
+    );
   for (const b of scale.breaks) {
     const room = (b.y1 - b.y0) / (b.levels + 1);
     for (const [n, level] of levelsIn(model, b)) {
       const at = Math.min(b.y1 - room * 0.25, b.y0 + (level + 0.25) * room);
       if (startOf(n) >= b.from) set(n, at, at + 0.01);
-      else set(n, Math.min(after(scale, startOf(n)), at), at);
+      else set(n, Math.min(heightOfStart(scale, startOf(n)), at), at);
     }
   }
 }
 
 /** The height of a start: one within a break is below the break. */
-function after(scale: TimeScale, t: number): number {
+function heightOfStart(scale: TimeScale, t: number): number {
   for (const b of scale.breaks) if (t >= b.from && t <= b.to) return b.y1;
   return scale.y(t);
 }
 
 /** Node priority for display: critical ones first, then by time inside. */
-export function worth(n: Shown): number {
+export function displayPriority(n: DagNode): number {
   return ((n.folded?.work ?? n.strand?.weight ?? 0) + 1) * (criticalOf(n) ? 1e6 : 1);
 }

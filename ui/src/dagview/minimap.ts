@@ -1,10 +1,10 @@
 /** The whole layout in a small corner picture while only a part of it is in view. */
 
 import { alpha } from "../colors";
-import type { Look } from "./boxes";
-import { colourOf } from "./boxes";
+import type { DrawingStyle } from "./nodeDrawing";
+import { colourOf } from "./nodeDrawing";
 import type { Camera } from "./camera";
-import { hold } from "./camera";
+import { clampToView } from "./camera";
 import { criticalOf } from "./model";
 import type { Pen } from "./pen";
 import type { Scene } from "./scene";
@@ -38,7 +38,7 @@ function room(scene: Scene, c: Camera): Room | null {
   return { x: scene.width - w - 14, y: scene.height - h - 14, w, h, kx: w / width, ky: h / height };
 }
 
-export function drawMinimap(pen: Pen, scene: Scene, c: Camera, look: Look): void {
+export function drawMinimap(pen: Pen, scene: Scene, c: Camera, look: DrawingStyle): void {
   const r = room(scene, c);
   if (!r) return;
   const { t } = look;
@@ -97,7 +97,7 @@ export function minimapCamera(scene: Scene, x: number, y: number): Camera | null
   if (!r) return null;
   const c = scene.camera;
   const at = { x: (x - r.x) / r.kx, y: (y - r.y) / r.ky };
-  return hold(
+  return clampToView(
     {
       ...c,
       tx: scene.view.x + scene.view.w / 2 - at.x * c.kx,

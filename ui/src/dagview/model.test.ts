@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { build, entry, exit, holder } from "./model";
-import { folded, invent, strand } from "./invent.test-help";
-import { levelLess, nextLevel, withinLimit, without, firstPicture } from "./expand";
-import { neighbours, step } from "./walk";
+import { buildModel, entryBox, exitBox, nearestShown } from "./model";
+import { folded, syntheticDag, strand } from "./syntheticDag.test-help";
+import {
+  withoutInnermost,
+  expandableByWeight,
+  collapseToLimit,
+  withoutNode,
+  firstPicture,
+} from "./expandedSet";
+import { neighboursByLink, neighbourOf } from "./neighbours";
 import { place } from "./layout";
-import { hit } from "./hit";
+import { nodeAt } from "./hitTest";
 import { onScreen } from "./routes";
 import { morph, rects } from "./morph";
 import type { DagInside } from "../data/contract";
@@ -27,7 +33,7 @@ const join = (critical: "a" | "b"): Map<string, DagInside> =>
 
 describe("links", () => {
   it("follow the critical path through the child that has it, and tell the other's slack", () => {
-    const m = build(join("b"), new Set(["r", "t0"]));
+    const m = buildModel(join("b"), new Set(["r", "t0"]));
     const text = m.links.map(
       (l) =>
         `${l.kind} ${l.from.key} ${l.to.key}${l.critical ? " critical" : ""}${l.ready ? " ready" : ""} ${l.slack}`,
@@ -56,19 +62,19 @@ describe("links", () => {
         },
       ],
     ]);
-    const m = build(loaded, new Set(["r", "t0"]));
+    const m = buildModel(loaded, new Set(["r", "t0"]));
     expect(
       m.links.filter((l) => l.critical).map((l) => `${l.kind} ${l.from.key} ${l.to.key}`),
     ).toEqual(["create s0 t1", "depend t1 t2", "end t2 s2"]);
   });
 
   it("lead into the first strand and out of the last of what is expanded", () => {
-    const run = invent(3);
-    const m = build(run.loaded, new Set(run.loaded.keys()));
+    const run = syntheticDag(3);
+    const m = buildModel(run.loaded, new Set(run.loaded.keys()));
     for (const f of m.frames) {
       if (f.kind !== "task") continue;
-      expect(entry(f).strand?.task).toBe(f.folded!.task);
-      expect(exit(f).strand?.end_kind).toBe(4);
+      expect(entryBox(f).strand?.task).toBe(f.folded!.task);
+      expect(exitBox(f).strand?.end_kind).toBe(4);
     }
   });
 
@@ -76,7 +82,7 @@ describe("links", () => {
     const loaded = join("a");
     const items = loaded.get("t0")!.items;
     loaded.set("t0", { items: [...items, ...items] });
-    expect(build(loaded, new Set(["r", "t0"])).boxes.length).toBe(4);
+    expect(buildModel(loaded, new Set(["r", "t0"])).boxes.length).toBe(4);
   });
 
   it("ignore ids that lead nowhere or to the node itself", () => {
@@ -87,7 +93,7 @@ describe("links", () => {
         { items: [strand(0, 0, 0, 9, { creates: ["t0", "x"], joins: ["t9"], signals: [0, 5] })] },
       ],
     ]);
-    const m = build(loaded, new Set(["r", "t0"]));
+    const m = buildModel(loaded, new Set(["r", "t0"]));
     place(m, { layout: "time", power: 1, elapsed: 9 });
     expect(m.boxes.length).toBe(1);
   });
@@ -95,70 +101,76 @@ describe("links", () => {
 
 describe("expanding", () => {
   it("goes a level and back", () => {
-    const run = invent(11);
+    const run = syntheticDag(11);
     const first = new Set(["r", "t0"]);
-    const m = build(run.loaded, first);
-    const next = nextLevel(m);
+    const m = buildModel(run.loaded, first);
+    const next = expandableByWeight(m);
     expect(next.length).toBeGreaterThan(0);
-    const more = build(run.loaded, new Set([...first, ...next]));
+    const more = buildModel(run.loaded, new Set([...first, ...next]));
     expect(more.boxes.length).toBeGreaterThan(m.boxes.length);
-    expect([...levelLess(more)].sort()).toEqual(["r", "t0"]);
+    expect([...withoutInnermost(more)].sort()).toEqual(["r", "t0"]);
   });
 
   it("collapsing a node forgets what was expanded inside", () => {
-    const run = invent(11);
+    const run = syntheticDag(11);
     const all = new Set(run.loaded.keys());
-    const m = build(run.loaded, all);
-    expect([...without(m, all, "t0")].filter((k) => m.byKey.get(k)?.inside)).toEqual(["r"]);
+    const m = buildModel(run.loaded, all);
+    expect([...withoutNode(m, all, "t0")].filter((k) => m.byKey.get(k)?.inside)).toEqual(["r"]);
   });
 
   it("folds the least visible again until the limit holds, and keeps what was asked for", () => {
-    const run = invent(5, 6);
+    const run = syntheticDag(5, 6);
     const all = new Set(run.loaded.keys());
-    const m = build(run.loaded, all);
+    const m = buildModel(run.loaded, all);
     const deepest = m.frames.reduce((a, b) => (b.depth > a.depth ? b : a));
     const most = Math.floor(m.boxes.length / 3);
-    const { expanded, folded } = withinLimit(m, all, new Set([deepest.key]), (n) => n.index, most);
-    const after = build(run.loaded, expanded);
+    const { expanded, folded } = collapseToLimit(
+      m,
+      all,
+      new Set([deepest.key]),
+      (n) => n.index,
+      most,
+    );
+    const after = buildModel(run.loaded, expanded);
     expect(folded).toBeGreaterThan(0);
     expect(after.boxes.length).toBeLessThanOrEqual(most);
     expect(after.byKey.get(deepest.key)?.inside).not.toBeNull();
   });
 
   it("begins with a picture of some nodes, the critical path among them", async () => {
-    const run = invent(5, 6);
+    const run = syntheticDag(5, 6);
     const asked: string[] = [];
     const expanded = await firstPicture(
       run.loaded,
       async (ids) => void asked.push(...ids),
       () => true,
     );
-    const m = build(run.loaded, expanded);
+    const m = buildModel(run.loaded, expanded);
     expect(m.boxes.length).toBeGreaterThan(8);
     expect(m.boxes.length).toBeLessThanOrEqual(44);
     expect(asked[0]).toBe("r");
   });
 
   it("finds the nearest node shown around a task", () => {
-    const run = invent(11);
-    const m = build(run.loaded, new Set(["r", "t0"]));
+    const run = syntheticDag(11);
+    const m = buildModel(run.loaded, new Set(["r", "t0"]));
     const child = m.byKey.get("t0")!.inside!.find((n) => n.kind === "task")!;
-    expect(holder(m, ["t0", child.key, "t9999", "t10000"])).toBe(child);
+    expect(nearestShown(m, ["t0", child.key, "t9999", "t10000"])).toBe(child);
   });
 });
 
 describe("walking", () => {
   it("reaches every box along the edges or beside", () => {
-    const run = invent(23, 3, false);
-    const m = build(run.loaded, new Set(run.loaded.keys()));
+    const run = syntheticDag(23, 3, false);
+    const m = buildModel(run.loaded, new Set(run.loaded.keys()));
     place(m, { layout: "structure", power: 1, elapsed: run.elapsed });
-    const links = neighbours(m);
+    const links = neighboursByLink(m);
     const seen = new Set([m.boxes[0]!]);
     const open = [m.boxes[0]!];
     while (open.length > 0) {
       const n = open.pop()!;
       for (const way of ["down", "up", "left", "right"] as const) {
-        const to = step(m, links, n, way);
+        const to = neighbourOf(m, links, n, way);
         if (to && !seen.has(to)) {
           seen.add(to);
           open.push(to);
@@ -169,20 +181,20 @@ describe("walking", () => {
   });
 
   it("goes down the critical side of a fork", () => {
-    const m = build(join("b"), new Set(["r", "t0"]));
+    const m = buildModel(join("b"), new Set(["r", "t0"]));
     place(m, { layout: "structure", power: 1, elapsed: 100 });
-    const links = neighbours(m);
+    const links = neighboursByLink(m);
     const [s0, t2, s1] = ["s0", "t2", "s1"].map((k) => m.byKey.get(k)!);
-    expect(step(m, links, s0!, "down")).toBe(t2);
-    expect(step(m, links, t2!, "down")).toBe(s1);
-    expect(step(m, links, s1!, "up")).toBe(t2);
-    expect(step(m, links, t2!, "left")?.key).toBe("t1");
+    expect(neighbourOf(m, links, s0!, "down")).toBe(t2);
+    expect(neighbourOf(m, links, t2!, "down")).toBe(s1);
+    expect(neighbourOf(m, links, s1!, "up")).toBe(t2);
+    expect(neighbourOf(m, links, t2!, "left")?.key).toBe("t1");
   });
 });
 
 describe("on the screen", () => {
   it("hits what is under the point, the sliver near it, nothing elsewhere", () => {
-    const m = build(join("a"), new Set(["r", "t0"]));
+    const m = buildModel(join("a"), new Set(["r", "t0"]));
     place(m, { layout: "structure", power: 1, elapsed: 100 });
     const where = onScreen(
       (n) => n,
@@ -191,26 +203,26 @@ describe("on the screen", () => {
     );
     for (const n of m.boxes) {
       const b = where(n);
-      expect(hit(m, where, b.x + b.w / 2, b.y + b.h / 2)).toBe(n);
+      expect(nodeAt(m, where, b.x + b.w / 2, b.y + b.h / 2)).toBe(n);
     }
-    expect(hit(m, where, -100, -100)).toBeNull();
+    expect(nodeAt(m, where, -100, -100)).toBeNull();
     const far = onScreen(
       (n) => n,
       { kx: 0.01, ky: 0.01, tx: 5, ty: 5 },
       () => false,
     );
-    expect(hit(m, far, 8, 8)).not.toBeNull();
+    expect(nodeAt(m, far, 8, 8)).not.toBeNull();
   });
 
   it("morphs each node from its old place to its new one, new nodes out of what held them", () => {
-    const run = invent(11);
-    const a = build(run.loaded, new Set(["r", "t0"]));
+    const run = syntheticDag(11);
+    const a = buildModel(run.loaded, new Set(["r", "t0"]));
     place(a, { layout: "structure", power: 1, elapsed: run.elapsed });
     const old = rects(a, (n) => n);
     const opened = a.boxes.find(
       (n) => n.kind === "task" && (run.loaded.get(n.key)?.items.length ?? 0) > 1,
     )!;
-    const b = build(run.loaded, new Set(["r", "t0", opened.key]));
+    const b = buildModel(run.loaded, new Set(["r", "t0", opened.key]));
     place(b, { layout: "structure", power: 1, elapsed: run.elapsed });
     const start = morph(old, 0),
       end = morph(old, 1),

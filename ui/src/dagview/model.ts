@@ -9,14 +9,14 @@ import type { DagFolded, DagInside, DagItem, DagStrand } from "../data/contract"
 /** Id of the run, whose inside are the root tasks. */
 export const RUN = "r";
 
-export interface Shown {
+export interface DagNode {
   /** `s<strand>`, `s<strand>/<inner>`, or the contract's node id. */
   key: string;
   kind: "run" | "strand" | "task" | "group";
   strand: DagStrand | null;
   /** For a folded strand that can be opened too: the sums of its inside. */
   folded: DagFolded | null;
-  parent: Shown | null;
+  parent: DagNode | null;
   /** Number of expanded nodes around it. */
   depth: number;
   /** Creates from the root to the node's task; for a group, to its children. */
@@ -24,7 +24,7 @@ export interface Shown {
   /** Position in the parent's inside. */
   index: number;
   /** In program order; null while the node is collapsed. */
-  inside: Shown[] | null;
+  inside: DagNode[] | null;
   /** On the ready path, as far as the shown nodes determine it. */
   ready: boolean;
   /**
@@ -51,8 +51,8 @@ export interface Shown {
 export type LinkKind = "create" | "continue" | "end" | "depend" | "signal" | "order";
 
 export interface Link {
-  from: Shown;
-  to: Shown;
+  from: DagNode;
+  to: DagNode;
   kind: LinkKind;
   critical: boolean;
   ready: boolean;
@@ -63,13 +63,13 @@ export interface Link {
 }
 
 export interface Model {
-  top: Shown;
+  top: DagNode;
   /** Strands and collapsed nodes, which have a box. In program order, outer first. */
-  boxes: Shown[];
+  boxes: DagNode[];
   /** Expanded nodes, outer before inner, starting with the run. */
-  frames: Shown[];
+  frames: DagNode[];
   links: Link[];
-  byKey: Map<string, Shown>;
+  byKey: Map<string, DagNode>;
   /** Tasks inside collapsed nodes. */
   hidden: number;
 }
@@ -84,11 +84,11 @@ const keyOf = (item: DagItem): string =>
       : `${strandKey(item.id)}/${item.inner}`;
 
 /** True for nodes inside a folded strand, which the run's graph does not contain. */
-export const isInner = (n: Shown): boolean =>
+export const isInner = (n: DagNode): boolean =>
   n.strand ? n.strand.inner != null : n.key.startsWith("s");
 
 /** A folded strand as a collapsed node: it ran on one thread. */
-function opening(s: DagStrand): DagFolded | null {
+function foldedOf(s: DagStrand): DagFolded | null {
   const all = s.inside;
   return !all
     ? null
@@ -118,13 +118,13 @@ function opening(s: DagStrand): DagFolded | null {
 }
 
 /** Start and end of a node, in ticks. */
-export const startOf = (n: Shown): number => (n.strand ?? n.folded)?.start ?? 0;
-export const endOf = (n: Shown): number => (n.strand ?? n.folded)?.end ?? 0;
-export const criticalOf = (n: Shown): boolean => (n.strand ?? n.folded)?.critical ?? true;
+export const startOf = (n: DagNode): number => (n.strand ?? n.folded)?.start ?? 0;
+export const endOf = (n: DagNode): number => (n.strand ?? n.folded)?.end ?? 0;
+export const criticalOf = (n: DagNode): boolean => (n.strand ?? n.folded)?.critical ?? true;
 /** Number of the node's task; for a group, the task that created its children. */
-export const taskOf = (n: Shown): number => (n.strand ?? n.folded)?.task ?? 0;
+export const taskOf = (n: DagNode): number => (n.strand ?? n.folded)?.task ?? 0;
 
-function node(item: DagItem | null, key: string, parent: Shown | null, index: number): Shown {
+function node(item: DagItem | null, key: string, parent: DagNode | null, index: number): DagNode {
   return {
     key,
     parent,
@@ -133,7 +133,7 @@ function node(item: DagItem | null, key: string, parent: Shown | null, index: nu
     ready: false,
     kind: item === null ? "run" : item.kind,
     strand: item?.kind === "strand" ? item : null,
-    folded: !item ? null : item.kind !== "strand" ? item : opening(item),
+    folded: !item ? null : item.kind !== "strand" ? item : foldedOf(item),
     depth: parent ? parent.depth + 1 : 0,
     level: levelOf(item, parent),
     x: 0,
@@ -147,7 +147,7 @@ function node(item: DagItem | null, key: string, parent: Shown | null, index: nu
   };
 }
 
-function levelOf(item: DagItem | null, parent: Shown | null): number {
+function levelOf(item: DagItem | null, parent: DagNode | null): number {
   if (!item || !parent) return -1;
   if (item.kind === "strand" && (parent.kind === "task" || parent.kind === "strand"))
     return parent.level;
@@ -155,24 +155,24 @@ function levelOf(item: DagItem | null, parent: Shown | null): number {
 }
 
 /** True if the node can be expanded (it may have to be loaded first). */
-export const expandable = (n: Shown): boolean =>
+export const expandable = (n: DagNode): boolean =>
   n.inside === null && n.folded !== null && n.folded.expandable;
 
 /**
  * Builds the model. Ids in `expanded` without a loaded inside stay collapsed; duplicate items count
  * once.
  */
-export function build(
+export function buildModel(
   loaded: ReadonlyMap<string, DagInside>,
   expanded: ReadonlySet<string>,
 ): Model {
   const top = node(null, RUN, null, 0);
   const byKey = new Map([[RUN, top]]);
-  const frames: Shown[] = [];
-  const boxes: Shown[] = [];
+  const frames: DagNode[] = [];
+  const boxes: DagNode[] = [];
   let hidden = 0;
   // Depth first without recursion, because programs may nest tasks arbitrarily deep.
-  const open: Shown[] = [top];
+  const open: DagNode[] = [top];
   while (open.length > 0) {
     const n = open.pop()!;
     const inside = n.kind === "strand" && !n.folded ? undefined : loaded.get(n.key);
@@ -201,23 +201,24 @@ export function build(
 }
 
 /** The path through an inside: its marked items by time. The path's links join neighbours. */
-function chain(items: Shown[]): Map<Shown, Shown> {
+function chain(items: DagNode[]): Map<DagNode, DagNode> {
   const sorted = [...items].sort((a, b) => startOf(a) - startOf(b) || a.index - b.index);
-  const next = new Map<Shown, Shown>();
+  const next = new Map<DagNode, DagNode>();
   for (let i = 1; i < sorted.length; i++) next.set(sorted[i - 1]!, sorted[i]!);
   return next;
 }
 
-function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void {
+function linksOf(f: DagNode, byKey: ReadonlyMap<string, DagNode>, out: Link[]): void {
   const items = f.inside!;
-  const mine = (id: string): Shown | null => {
+  const mine = (id: string): DagNode | null => {
     const n = byKey.get(id);
     return n && n.parent === f ? n : null;
   };
   markReady(items, mine);
-  const critical = f.kind === "run" ? new Map<Shown, Shown>() : chain(items.filter(criticalOf));
-  const ready = f.kind === "run" ? new Map<Shown, Shown>() : chain(items.filter((n) => n.ready));
-  const link = (from: Shown, to: Shown, kind: LinkKind, slack = 0, across = false) => {
+  const critical = f.kind === "run" ? new Map<DagNode, DagNode>() : chain(items.filter(criticalOf));
+  const ready =
+    f.kind === "run" ? new Map<DagNode, DagNode>() : chain(items.filter((n) => n.ready));
+  const link = (from: DagNode, to: DagNode, kind: LinkKind, slack = 0, across = false) => {
     out.push({
       from,
       to,
@@ -231,8 +232,8 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
   // If others depend on a task, more than the wait needs it, so its end has no slack.
   const needed = new Set<string>();
   for (const n of items) for (const id of n.folded?.depends ?? []) needed.add(id);
-  let previous: Shown | null = null;
-  let before: Shown | null = null;
+  let previous: DagNode | null = null;
+  let before: DagNode | null = null;
   for (const n of items) {
     const s = n.strand;
     // A section or a stretch, with its predecessor and successor.
@@ -280,8 +281,8 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
  * A collapsed node does not show whether the ready path goes through it, but the wait that it ended
  * last does.
  */
-function markReady(items: Shown[], mine: (id: string) => Shown | null): void {
-  let previous: Shown | null = null;
+function markReady(items: DagNode[], mine: (id: string) => DagNode | null): void {
+  let previous: DagNode | null = null;
   for (const n of items) {
     const s = n.strand;
     if (!s) continue;
@@ -299,17 +300,17 @@ function markReady(items: Shown[], mine: (id: string) => Shown | null): void {
 }
 
 /** Where a link into `n` ends: the first box inside an expanded task or folded strand. */
-export function entry(n: Shown): Shown {
+export function entryBox(n: DagNode): DagNode {
   let at = n;
   while (at.inside && (at.kind === "task" || at.strand) && at.inside.length > 0) at = at.inside[0]!;
   return at;
 }
 
 /** Where a link out of `n` starts: the last strand inside an expanded task or folded strand. */
-export function exit(n: Shown): Shown {
+export function exitBox(n: DagNode): DagNode {
   let at = n;
   while (at.inside && (at.kind === "task" || at.strand) && at.inside.length > 0) {
-    let last: Shown | null = null;
+    let last: DagNode | null = null;
     for (let i = at.inside.length - 1; i >= 0 && !last; i--)
       if (at.inside[i]!.strand) last = at.inside[i]!;
     at = last ?? at.inside[at.inside.length - 1]!;
@@ -321,7 +322,7 @@ export function exit(n: Shown): Shown {
  * The nearest shown node that is or contains task `task`, given the node ids from the root down to
  * it.
  */
-export function holder(model: Model, ancestors: readonly string[]): Shown | null {
+export function nearestShown(model: Model, ancestors: readonly string[]): DagNode | null {
   for (let i = ancestors.length - 1; i >= 0; i--) {
     const n = model.byKey.get(ancestors[i]!);
     if (n) return n;

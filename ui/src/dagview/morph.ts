@@ -3,7 +3,7 @@
  * contained it. Pure.
  */
 
-import type { Model, Shown } from "./model";
+import type { Model, DagNode } from "./model";
 
 export interface Rect {
   x: number;
@@ -16,7 +16,7 @@ export interface Rect {
 export const MORPH_MS = 250;
 
 /** Position of each node at the time of the change, by key. */
-export function rects(model: Model, at: (n: Shown) => Rect): Map<string, Rect> {
+export function rects(model: Model, at: (n: DagNode) => Rect): Map<string, Rect> {
   const out = new Map<string, Rect>();
   for (const n of model.frames) out.set(n.key, at(n));
   for (const n of model.boxes) out.set(n.key, at(n));
@@ -27,16 +27,16 @@ export function rects(model: Model, at: (n: Shown) => Rect): Map<string, Rect> {
  * A function from a node to its rectangle at `share` (0 to 1) of the animation. New nodes come out
  * of the node that contained them.
  */
-export function morph(old: ReadonlyMap<string, Rect>, share: number): (n: Shown) => Rect {
+export function morph(old: ReadonlyMap<string, Rect>, share: number): (n: DagNode) => Rect {
   if (share >= 1 || old.size === 0) return (n) => n;
   const e = share < 0.5 ? 4 * share ** 3 : 1 - (-2 * share + 2) ** 3 / 2;
-  const from = new Map<Shown, Rect>();
-  const origin = (n: Shown): Rect => {
+  const from = new Map<DagNode, Rect>();
+  const origin = (n: DagNode): Rect => {
     const known = from.get(n);
     if (known) return known;
     let r = old.get(n.key);
     if (!r) {
-      let at: Shown | null = n.parent;
+      let at: DagNode | null = n.parent;
       while (at && !old.has(at.key)) at = at.parent;
       const p = at ? old.get(at.key)! : n;
       // Starts inside the opening box, at the node's relative place, so that the inside unfolds.

@@ -13,36 +13,36 @@ import {
   rowLabel,
   shapeOf,
   stepsOf,
-  type Look,
-} from "./boxes";
-import { framed } from "./layout";
+  type DrawingStyle,
+} from "./nodeDrawing";
+import { hasFrame } from "./layout";
 import type { Rect } from "./morph";
-import { criticalOf, entry, exit, type Link, type Model, type Shown } from "./model";
-import { cut, type Letters, type Pen, type Stroke } from "./pen";
-import { onScreen, route, type Box, type Route, type Where } from "./routes";
+import { criticalOf, entryBox, exitBox, type Link, type Model, type DagNode } from "./model";
+import { shorten, type TextStyle, type Pen, type Stroke } from "./pen";
+import { onScreen, route, type Box, type Route, type BoxOf } from "./routes";
 
 export interface Picture {
   model: Model;
-  at: (n: Shown) => Rect;
+  at: (n: DagNode) => Rect;
   camera: Camera;
   view: View;
-  look: Look;
+  look: DrawingStyle;
   timed: boolean;
   gap: number;
-  dot: (n: Shown) => boolean;
-  selected: Shown | null;
-  hovered: Shown | null;
+  dot: (n: DagNode) => boolean;
+  selected: DagNode | null;
+  hovered: DagNode | null;
   /** Nodes for which it is false are drawn faintly; null draws all normally. */
-  wanted: ((n: Shown) => boolean) | null;
+  highlighted: ((n: DagNode) => boolean) | null;
   /** Span in ticks, for the label of the path's biggest strand. */
   span: number;
 }
 
 /** How a node is drawn: 0 not at all, 1 as one mark for all that is in it, 2 in full. */
-type Seen = 0 | 1 | 2;
+type DetailLevel = 0 | 1 | 2;
 
 /** Draws the scene, and returns the positions. */
-export function paint(pen: Pen, p: Picture): Where {
+export function paint(pen: Pen, p: Picture): BoxOf {
   const where = onScreen(p.at, p.camera, p.dot);
   pen.clip(p.view.x, p.view.y, p.view.w, p.view.h, () => {
     const seen = visible(p, where);
@@ -72,7 +72,7 @@ export function paint(pen: Pen, p: Picture): Where {
           : shape === "box"
             ? drawStrand(pen, n, b, p.look)
             : drawCard(pen, n, b, p.look);
-      if (p.wanted && !p.wanted(n)) pen.fade(0.3, draw);
+      if (p.highlighted && !p.highlighted(n)) pen.fade(0.3, draw);
       else draw();
     }
     for (const f of p.model.frames) {
@@ -97,8 +97,8 @@ export function paint(pen: Pen, p: Picture): Where {
   return where;
 }
 
-function visible(p: Picture, where: Where): Map<Shown, Seen> {
-  const seen = new Map<Shown, Seen>();
+function visible(p: Picture, where: BoxOf): Map<DagNode, DetailLevel> {
+  const seen = new Map<DagNode, DetailLevel>();
   for (const f of p.model.frames) {
     const up = f.parent ? seen.get(f.parent)! : 2;
     if (up !== 2) {
@@ -116,7 +116,7 @@ function visible(p: Picture, where: Where): Map<Shown, Seen> {
   return seen;
 }
 
-const inView = (_p: Picture, n: Shown, seen: Map<Shown, Seen>): boolean =>
+const inView = (_p: Picture, n: DagNode, seen: Map<DagNode, DetailLevel>): boolean =>
   !n.parent || seen.get(n.parent) === 2;
 
 /** Minimum height of a frame with a title, in pixels. */
@@ -125,24 +125,29 @@ const MIN_TITLED = 22;
 /**
  * Frames of expanded groups, and a faint frame around an expanded node that is selected or hovered.
  */
-function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): (() => void)[] {
+function groups(
+  pen: Pen,
+  p: Picture,
+  where: BoxOf,
+  seen: Map<DagNode, DetailLevel>,
+): (() => void)[] {
   const { t } = p.look;
   // Drawn after the links, which would otherwise cross them.
   const titles: (() => void)[] = [];
   for (const f of p.model.frames) {
-    if (!framed(f) || seen.get(f) !== 2) continue;
+    if (!hasFrame(f) || seen.get(f) !== 2) continue;
     const b = where(f);
     pen.box(b.x, b.y, b.w, b.h, Math.min(8, b.h / 3), t.panel2, {
       colour: t.line2,
       width: 1,
       dash: [4, 3],
     });
-    const how: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
+    const how: TextStyle = { size: 10.5, colour: t.fg3, halo: t.panel };
     // The titles of lower frames would overlap.
     if (b.h >= MIN_TITLED)
       titles.push(() =>
         pen.text(
-          cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how),
+          shorten(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how),
           b.x + 2,
           b.y - 4,
           how,
@@ -153,7 +158,7 @@ function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): (()
 }
 
 /** Draws the links, and returns the thick ones, which labels must avoid. */
-function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): Route[] {
+function links(pen: Pen, p: Picture, where: BoxOf, seen: Map<DagNode, DetailLevel>): Route[] {
   const { t } = p.look;
   const thin: Stroke = { colour: t.fg3, width: 1 };
   // Where hundreds of links meet, they matter less than the nodes.
@@ -219,7 +224,7 @@ function slack(pen: Pen, p: Picture, l: Link, r: Route, thin: Stroke, dotted: St
   pen.line(cutAt >= r.points.length ? r.points : r.points.slice(0, cutAt), dotted, 6);
   if (cutAt < r.points.length) pen.line(r.points.slice(cutAt - 2), p.timed ? dotted : thin, 6);
   const words = `slack ${ticks(l.slack)}`;
-  const how: Letters = {
+  const how: TextStyle = {
     size: 10.5,
     colour: p.look.t.fg2,
     halo: p.look.t.panel,
@@ -269,24 +274,24 @@ function head(pen: Pen, points: readonly number[], colour: string, size: number)
 function names(
   pen: Pen,
   p: Picture,
-  where: Where,
-  seen: Map<Shown, Seen>,
+  where: BoxOf,
+  seen: Map<DagNode, DetailLevel>,
   thick: readonly Route[],
 ): void {
   const { t, meta } = p.look;
-  const how: Letters = { size: 11, weight: 600, colour: t.fg, halo: t.panel, align: "right" };
-  const sub: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
+  const how: TextStyle = { size: 11, weight: 600, colour: t.fg, halo: t.panel, align: "right" };
+  const sub: TextStyle = { size: 10.5, colour: t.fg3, halo: t.panel };
   const written: Room[] = [];
   for (const f of p.model.frames) {
     if ((f.kind !== "task" && !f.strand) || seen.get(f) !== 2) continue;
-    const first = entry(f);
+    const first = entryBox(f);
     if (!first.strand || first.parent !== f) continue;
     const b = where(first),
       frame = where(f);
     if (!p.dot(first)) {
       // A strand too flat for its text has it beside it.
       if (b.h >= 13 || b.w < 40) continue;
-      const words = cut(
+      const words = shorten(
         pen,
         nameOf(first, meta),
         Math.min(140, frame.x + frame.w - (b.x + b.w) - 6),
@@ -308,9 +313,9 @@ function names(
     const room: Room = { x: right - wanted, y: b.y + b.h / 2 - 15, w: wanted, h: 20 };
     const beyond =
       room.x > p.view.x &&
-      written.every((other) => apart(room, other)) &&
+      written.every((other) => areApart(room, other)) &&
       isFree(p, where, room, first);
-    const words = cut(pen, name, beyond ? 150 : Math.min(150, right - frame.x - 3), how);
+    const words = shorten(pen, name, beyond ? 150 : Math.min(150, right - frame.x - 3), how);
     if (!words || frame.h <= 30) continue;
     // Above the bar to the fork's children (at the fork's own height if heights are times), unless
     // a thick line is there; otherwise beside the fork, or below the bar.
@@ -326,8 +331,9 @@ function names(
     const at = ([x, y]: [number, number]): Room => ({ x: x - w, y: y - 9, w, h: 11 });
     const free = spots.find(
       (spot, i) =>
-        !crossed(at(spot), thick) &&
-        (i < 2 || (isFree(p, where, at(spot), first) && written.every((o) => apart(at(spot), o)))),
+        !isCrossed(at(spot), thick) &&
+        (i < 2 ||
+          (isFree(p, where, at(spot), first) && written.every((o) => areApart(at(spot), o)))),
     );
     // A crossed label would be unreadable; the tooltip has the name.
     if (!free) continue;
@@ -340,7 +346,7 @@ function names(
 type Room = Omit<Rect, "spine">;
 
 /** Whether a line crosses a rectangle; routes consist of horizontal and vertical parts. */
-export function crossed(room: Room, lines: readonly Pick<Route, "points">[]): boolean {
+export function isCrossed(room: Room, lines: readonly Pick<Route, "points">[]): boolean {
   const half = 2;
   return lines.some(({ points: v }) => {
     for (let i = 2; i < v.length; i += 2) {
@@ -358,17 +364,17 @@ export function crossed(room: Room, lines: readonly Pick<Route, "points">[]): bo
   });
 }
 
-const apart = (a: Room, b: Room): boolean =>
+const areApart = (a: Room, b: Room): boolean =>
   a.x >= b.x + b.w || a.x + a.w <= b.x || a.y >= b.y + b.h || a.y + a.h <= b.y;
 
 /** Whether no node but `own` is drawn within a rectangle. */
-const isFree = (p: Picture, where: Where, room: Room, own: Shown): boolean =>
-  p.model.boxes.every((n) => n === own || apart(where(n), room));
+const isFree = (p: Picture, where: BoxOf, room: Room, own: DagNode): boolean =>
+  p.model.boxes.every((n) => n === own || areApart(where(n), room));
 
 /** Labels the strand that is most of the span, if there is room beside it. */
-function callout(pen: Pen, p: Picture, where: Where): void {
+function callout(pen: Pen, p: Picture, where: BoxOf): void {
   if (!p.timed || !p.look.critical || p.span <= 0) return;
-  let best: Shown | null = null;
+  let best: DagNode | null = null;
   for (const n of p.model.boxes)
     if (!n.folded && n.strand?.critical && n.strand.weight > (best?.strand?.weight ?? 0)) best = n;
   if (!best || best.strand!.weight < p.span * 0.2) return;
@@ -380,7 +386,7 @@ function callout(pen: Pen, p: Picture, where: Where): void {
   // differs.
   const took = s.end - s.start;
   const clock = took > s.weight * 1.05 ? ` in ${ticks(took)} by the clock,` : "";
-  const lines: [string, Letters][] = [
+  const lines: [string, TextStyle][] = [
     [
       `${Math.round((s.weight / p.span) * 100)}\u00a0% of the span is this one strand`,
       { size: 14, weight: 650, colour: t.fg, halo: t.panel },
@@ -414,7 +420,7 @@ function callout(pen: Pen, p: Picture, where: Where): void {
 }
 
 /** Outlines a node, also an expanded one. */
-function ring(pen: Pen, p: Picture, n: Shown, where: Where, by: number, stroke: Stroke): void {
+function ring(pen: Pen, p: Picture, n: DagNode, where: BoxOf, by: number, stroke: Stroke): void {
   const b: Box = where(n);
   const d = n.inside ? by + 4 : by;
   pen.box(
@@ -428,4 +434,4 @@ function ring(pen: Pen, p: Picture, n: Shown, where: Where, by: number, stroke: 
   );
 }
 
-export { exit, itemOf, seconds };
+export { exitBox, itemOf, seconds };

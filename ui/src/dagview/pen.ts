@@ -11,7 +11,7 @@ export interface Stroke {
   width: number;
   dash?: readonly number[];
 }
-export interface Letters {
+export interface TextStyle {
   size: number;
   colour: string;
   weight?: number;
@@ -43,9 +43,9 @@ export interface Pen {
   /** A filled polygon. */
   area(points: readonly number[], fill: string, mark?: Texture): void;
   dot(x: number, y: number, r: number, fill: string, stroke?: Stroke): void;
-  text(words: string, x: number, y: number, how: Letters): void;
+  text(words: string, x: number, y: number, how: TextStyle): void;
   /** Width of a text in pixels. */
-  measure(words: string, how: Letters): number;
+  measure(words: string, how: TextStyle): number;
   /** Clips the drawing in `inner` to the rectangle. */
   clip(x: number, y: number, w: number, h: number, inner: () => void): void;
   /** Draws `inner` with this opacity. */
@@ -55,13 +55,13 @@ export interface Pen {
 export const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 export const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
-const font = (h: Letters): string => `${h.weight ?? 400} ${h.size}px ${h.mono ? MONO : SANS}`;
+const font = (h: TextStyle): string => `${h.weight ?? 400} ${h.size}px ${h.mono ? MONO : SANS}`;
 
 /**
  * The text, shortened to `width` if necessary, with an ellipsis before a final line number; empty
  * if not even three letters fit.
  */
-export function cut(pen: Pen, words: string, width: number, how: Letters): string {
+export function shorten(pen: Pen, words: string, width: number, how: TextStyle): string {
   if (width <= 0) return "";
   if (pen.measure(words, how) <= width) return words;
   // Blocks of one function differ only by their lines.
@@ -74,7 +74,7 @@ export function cut(pen: Pen, words: string, width: number, how: Letters): strin
  * As many letters of `name` (three or more) as fit before an ellipsis and `end`; empty if fewer
  * fit.
  */
-function shortened(pen: Pen, name: string, end: string, width: number, how: Letters): string {
+function shortened(pen: Pen, name: string, end: string, width: number, how: TextStyle): string {
   const with_ = (letters: number) => `${name.slice(0, letters).trimEnd()}…${end}`;
   let low = 0,
     high = name.length - 1;
@@ -90,7 +90,7 @@ function shortened(pen: Pen, name: string, end: string, width: number, how: Lett
 const widths = new Map<string, number>();
 
 let measuring: CanvasRenderingContext2D | null = null;
-function measure(words: string, how: Letters): number {
+function measure(words: string, how: TextStyle): number {
   const f = font(how);
   const key = f + words;
   let w = widths.get(key);
@@ -207,7 +207,7 @@ export class CanvasPen implements Pen {
     if (stroke) this.stroke(stroke);
   }
 
-  text(words: string, x: number, y: number, how: Letters): void {
+  text(words: string, x: number, y: number, how: TextStyle): void {
     if (words === "") return;
     this.count++;
     const c = this.ctx;
@@ -232,7 +232,7 @@ export class CanvasPen implements Pen {
     c.restore();
   }
 
-  measure(words: string, how: Letters): number {
+  measure(words: string, how: TextStyle): number {
     return measure(words, how);
   }
 
@@ -332,7 +332,7 @@ export class SvgPen implements Pen {
     );
   }
 
-  text(words: string, x: number, y: number, how: Letters): void {
+  text(words: string, x: number, y: number, how: TextStyle): void {
     if (words === "") return;
     const anchor = how.align === "center" ? "middle" : how.align === "right" ? "end" : "start";
     const halo = how.halo
@@ -344,7 +344,7 @@ export class SvgPen implements Pen {
     );
   }
 
-  measure(words: string, how: Letters): number {
+  measure(words: string, how: TextStyle): number {
     return measure(words, how);
   }
 

@@ -2,10 +2,10 @@
 
 import type { Signal } from "@preact/signals";
 import { pan } from "./camera";
-import type { Shown } from "./model";
-import { collapse, expand } from "./opening";
+import type { DagNode } from "./model";
+import { collapse, expand } from "./expandCollapse";
 import type { Scene } from "./scene";
-import type { Sight } from "./sight";
+import type { Viewport } from "./viewport";
 import type { Pointed } from "./Tooltip";
 
 export interface Point {
@@ -14,18 +14,18 @@ export interface Point {
 }
 
 /** The picture under the pointer. */
-export interface Target {
+export interface PointerTarget {
   scene: Scene;
   /** The camera of the picture, changed by dragging and the wheel. */
-  sight: Sight;
+  sight: Viewport;
   /** The node with a tooltip. */
   pointed: Signal<Pointed | null>;
   /** The node at a point of the canvas. */
-  hit: (p: Point) => Shown | null;
+  hit: (p: Point) => DagNode | null;
   /** The scene's node for one of the picture; the same node if the picture is the scene's. */
-  original: (n: Shown) => Shown | null;
+  original: (n: DagNode) => DagNode | null;
   /** A click on a node, or outside all nodes. */
-  click: (n: Shown | null, p: Point) => void;
+  click: (n: DagNode | null, p: Point) => void;
   /** Handles a press and the following drag differently, such as on the overview in the corner. */
   grab?: (p: Point, press: boolean) => boolean;
 }
@@ -34,13 +34,13 @@ export interface Target {
 const MIN_DRAG = 4;
 
 /** Follows the pointer on a canvas; returns a function that stops it. */
-export function followPointer(canvas: HTMLCanvasElement, to: Target): () => void {
+export function followPointer(canvas: HTMLCanvasElement, to: PointerTarget): () => void {
   const { scene, sight, pointed } = to;
   const place = (e: MouseEvent): Point => {
     const r = canvas.getBoundingClientRect();
     return { x: e.clientX - r.left, y: e.clientY - r.top };
   };
-  const hover = (n: Shown | null) => {
+  const hover = (n: DagNode | null) => {
     scene.hovered.value = n && to.original(n);
   };
   let drag: { x: number; y: number; moved: boolean; grabbed: boolean } | null = null;
@@ -67,7 +67,7 @@ export function followPointer(canvas: HTMLCanvasElement, to: Target): () => void
     if (!drag.moved && Math.hypot(dx, dy) < MIN_DRAG) return;
     drag = { ...drag, x: e.clientX, y: e.clientY, moved: true };
     canvas.style.cursor = "grabbing";
-    sight.steer(pan(sight.camera, dx, dy));
+    sight.moveByUser(pan(sight.camera, dx, dy));
   };
   const up = (e: PointerEvent) => {
     const was = drag;
@@ -96,7 +96,7 @@ export function followPointer(canvas: HTMLCanvasElement, to: Target): () => void
       const p = place(e);
       const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
       sight.zoomAt(e.altKey ? 1 : f, e.shiftKey ? 1 : f, p.x, p.y);
-    } else sight.steer(pan(sight.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
+    } else sight.moveByUser(pan(sight.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
     pointed.value = null;
   };
   const leave = () => {

@@ -5,7 +5,7 @@
 
 import type { Camera } from "./camera";
 import type { Rect } from "./morph";
-import { entry, exit, type Link, type Shown } from "./model";
+import { entryBox, exitBox, type Link, type DagNode } from "./model";
 
 /** A rectangle on the screen. */
 export interface Box {
@@ -24,18 +24,22 @@ export interface Route {
   label: { x: number; y: number; length: number } | null;
 }
 
-export type Where = (n: Shown) => Box;
+export type BoxOf = (n: DagNode) => Box;
 
 /** Boxes on the screen. Dots keep their size; all others are at least two pixels wide and high. */
-export function onScreen(at: (n: Shown) => Rect, c: Camera, dots: (n: Shown) => boolean): Where {
+export function onScreen(
+  at: (n: DagNode) => Rect,
+  c: Camera,
+  dots: (n: DagNode) => boolean,
+): BoxOf {
   // Links, marks and hits ask for boxes too, so each is computed once a picture.
-  const known = new Map<Shown, Box>();
+  const known = new Map<DagNode, Box>();
   return (n) => {
     let b = known.get(n);
     if (!b) known.set(n, (b = box(n)));
     return b;
   };
-  function box(n: Shown): Box {
+  function box(n: DagNode): Box {
     const r = at(n);
     const x = r.x * c.kx + c.tx,
       y = r.y * c.ky + c.ty,
@@ -50,13 +54,13 @@ export function onScreen(at: (n: Shown) => Rect, c: Camera, dots: (n: Shown) => 
 
 export function route(
   link: Link,
-  where: Where,
+  where: BoxOf,
   camera: Camera,
   timed: boolean,
   gap: number,
 ): Route | null {
-  const a = where(exit(link.from));
-  const b = where(entry(link.to));
+  const a = where(exitBox(link.from));
+  const b = where(entryBox(link.to));
   const half = (gap * camera.ky) / 2;
   switch (link.kind) {
     case "continue":

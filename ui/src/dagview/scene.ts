@@ -20,49 +20,49 @@ import {
   type Selection,
   rowsOf,
 } from "../store";
-import { dark, colours, still } from "../theme/theme";
-import { sentence, type Look } from "./boxes";
-import { hold, type Camera } from "./camera";
-import { firstPicture } from "./expand";
+import { dark, colours, reducedMotion } from "../theme/theme";
+import { nodeSentence, type DrawingStyle } from "./nodeDrawing";
+import { clampToView, type Camera } from "./camera";
+import { firstPicture } from "./expandedSet";
 import { CARD_WIDTH, isDot, place, type Options } from "./layout";
-import { Insides } from "./load";
-import { build, endOf, isInner, RUN, startOf, type Model, type Shown } from "./model";
+import { InsideLoader } from "./insideLoader";
+import { buildModel, endOf, isInner, RUN, startOf, type Model, type DagNode } from "./model";
 import { rects, type Rect } from "./morph";
-import { now, Sight } from "./sight";
-import { HEAD, STRIP } from "./axis";
-import { Strip } from "./strip";
-import type { Neighbours } from "./walk";
+import { now, Viewport } from "./viewport";
+import { STRIP_HEAD_HEIGHT, STRIP_WIDTH } from "./timeStrip";
+import { ActivityProfile } from "./activityProfile";
+import type { Neighbours } from "./neighbours";
 
-export const EMPTY: Model = build(new Map(), new Set());
-const START: ReadonlySet<string> = new Set(["t0"]);
+export const EMPTY: Model = buildModel(new Map(), new Set());
+const START_EXPANDED: ReadonlySet<string> = new Set(["t0"]);
 /** Minimum width of a card in the first picture, in pixels: most names of functions fit. */
 const MIN_CARD_WIDTH = 98;
 const isStart = (s: ReadonlySet<string>): boolean =>
-  s.size === START.size && [...s].every((k) => START.has(k));
+  s.size === START_EXPANDED.size && [...s].every((k) => START_EXPANDED.has(k));
 
-export class Scene extends Sight {
-  readonly insides: Insides;
+export class Scene extends Viewport {
+  readonly insides: InsideLoader;
   readonly model = signal<Model>(EMPTY);
   /** A full sentence about why there is no picture, with a remedy. */
-  readonly trouble = signal<{ words: string; remedy: string | null; again: boolean } | null>(null);
+  readonly failure = signal<{ words: string; remedy: string | null; again: boolean } | null>(null);
   /** A sentence in the status line beside the counts, until the next change. */
   readonly note = signal("");
-  readonly selected = signal<Shown | null>(null);
-  readonly hovered = signal<Shown | null>(null);
+  readonly selected = signal<DagNode | null>(null);
+  readonly hovered = signal<DagNode | null>(null);
   readonly critical = signal<CriticalPath | null>(null);
   /** Waits of side paths are drawn. */
   readonly slack = signal(true);
-  private pictured = false;
+  private firstPictureChosen = false;
   /** Called for each picture if another one is drawn beside it. */
-  alongside: () => void = () => {};
+  onPictureChange: () => void = () => {};
   links: Neighbours | null = null;
-  walked: Selection | null = null;
+  ownSelection: Selection | null = null;
   /** Counts changes, so that a late answer does not replace a newer one. */
-  turn = 0;
+  changeNumber = 0;
   /** The strip of what ran, beside the picture. */
-  readonly strip: Strip;
+  readonly strip: ActivityProfile;
   /** The selection that scrolls into view once it is shown. */
-  sought: Selection | null = null;
+  pendingSelection: Selection | null = null;
 
   constructor(
     readonly source: DataSource,
@@ -72,8 +72,8 @@ export class Scene extends Sight {
     readonly sections = false,
   ) {
     super();
-    this.insides = new Insides(source, run.id, meta, sections);
-    this.strip = new Strip(source, run, () => this.wake());
+    this.insides = new InsideLoader(source, run.id, meta, sections);
+    this.strip = new ActivityProfile(source, run, () => this.wake());
     this.insides.holds = (id) => expanded.peek().has(id);
   }
 
@@ -85,19 +85,19 @@ export class Scene extends Sight {
     return { layout: layout.value, power: power.value, elapsed: this.run.elapsed };
   }
 
-  dot = (n: Shown): boolean =>
+  dot = (n: DagNode): boolean =>
     isDot(n, { layout: layout.peek(), power: power.peek(), elapsed: this.run.elapsed }) &&
     n.h * this.scaleNow().ky < 12;
 
-  look(): Look {
+  look(): DrawingStyle {
     const on = layers.value;
     return {
       view: this.timed
         ? {
             x: this.view.x - 12,
-            y: HEAD - 6,
+            y: STRIP_HEAD_HEIGHT - 6,
             w: this.width - this.view.x + 12,
-            h: this.height - HEAD + 6,
+            h: this.height - STRIP_HEAD_HEIGHT + 6,
           }
         : { x: 0, y: 0, w: this.width, h: this.height },
       // The picture is on the page's background: paths have the colour of its text, outlines that
@@ -113,7 +113,7 @@ export class Scene extends Sight {
   }
 
   /** While a site, a code or rows are selected, other nodes are drawn faintly; otherwise null. */
-  wanted(): ((n: Shown) => boolean) | null {
+  highlighted(): ((n: DagNode) => boolean) | null {
     const s = selection.value;
     if (!s || s.run !== this.id) return null;
     if (s.kind === "site") return (n) => (n.strand ?? n.folded)?.site === s.site;
@@ -134,21 +134,21 @@ export class Scene extends Sight {
    * Updates the model to the set of expanded nodes. The first call for a run also chooses that set.
    */
   async follow(): Promise<void> {
-    const turn = ++this.turn;
+    const turn = ++this.changeNumber;
     try {
-      if (!this.pictured && isStart(expanded.peek())) {
+      if (!this.firstPictureChosen && isStart(expanded.peek())) {
         const first = await firstPicture(
           this.insides.loaded,
           this.insides.load,
           (m) => this.readable(m),
           (n) => !isDot(n, this.options()),
         );
-        if (turn !== this.turn) return;
-        this.pictured = true;
+        if (turn !== this.changeNumber) return;
+        this.firstPictureChosen = true;
         first.delete(RUN);
-        this.trouble.value = null;
+        this.failure.value = null;
         if (this.insides.missing.has(RUN)) {
-          this.trouble.value = {
+          this.failure.value = {
             words: this.insides.missing.get(RUN)!,
             remedy: null,
             again: false,
@@ -156,21 +156,21 @@ export class Scene extends Sight {
           return;
         }
         this.fitted = true;
-        if (same(first, expanded.peek())) this.show();
+        if (sameSet(first, expanded.peek())) this.show();
         else expanded.value = first;
         return;
       }
-      this.pictured = true;
+      this.firstPictureChosen = true;
       await this.insides.load([RUN, ...expanded.peek()]);
-      if (turn !== this.turn) return;
-      this.trouble.value = this.insides.missing.has(RUN)
+      if (turn !== this.changeNumber) return;
+      this.failure.value = this.insides.missing.has(RUN)
         ? { words: this.insides.missing.get(RUN)!, remedy: null, again: false }
         : null;
       this.show();
     } catch (e) {
-      if (turn !== this.turn) return;
+      if (turn !== this.changeNumber) return;
       if (!(e instanceof Unavailable)) throw e;
-      this.trouble.value = {
+      this.failure.value = {
         words: e.message,
         remedy: e.remedy,
         again: e.why === "loading" || e.why === "gone",
@@ -182,34 +182,34 @@ export class Scene extends Sight {
   private readable(m: Model): boolean {
     place(m, this.options());
     this.links = null;
-    const widest = Math.max(320, this.width - (this.timed ? STRIP : 20) - 40);
+    const widest = Math.max(320, this.width - (this.timed ? STRIP_WIDTH : 20) - 40);
     const high = !this.structure || this.view.h / Math.max(1, m.top.h) >= 0.42;
     return m.boxes.length > 0 && high && widest / topWidth(m) >= MIN_CARD_WIDTH / CARD_WIDTH;
   }
 
   /** Lays out again and moves there. `anchor` stays at its place on the screen. */
   show(anchor: string | null = null): void {
-    this.aside();
+    this.loadSideData();
     const before = this.model.peek();
     const at = now();
     const rect = this.rectAt(at);
     const camera = this.cameraAt(at);
-    this.old = before === EMPTY ? new Map() : rects(before, rect);
+    this.oldRects = before === EMPTY ? new Map() : rects(before, rect);
     const first = before === EMPTY || before.boxes.length === 0;
-    const m = build(this.insides.loaded, new Set([RUN, ...expanded.peek()]));
-    this.room();
+    const m = buildModel(this.insides.loaded, new Set([RUN, ...expanded.peek()]));
+    this.updateView();
     this.placed = place(m, this.options());
     this.links = null;
-    this.anchored = anchor ?? this.anchored;
+    this.anchorKey = anchor ?? this.anchorKey;
     let to = this.camera;
     const whole = this.fitFor("full");
     // A level that was opened everywhere is shown as a whole, even if its names get small.
-    if (first || (this.fitted && (whole.kx >= 0.55 || this.anchored === null))) {
+    if (first || (this.fitted && (whole.kx >= 0.55 || this.anchorKey === null))) {
       to = whole;
       this.fitted = true;
     } else {
-      const key = this.anchored ?? this.middle(before, m, rect, camera);
-      const was = key ? this.old.get(key) : undefined;
+      const key = this.anchorKey ?? this.middle(before, m, rect, camera);
+      const was = key ? this.oldRects.get(key) : undefined;
       const is = key ? m.byKey.get(key) : undefined;
       if (was && is) {
         // The middle of its upper edge stays in place.
@@ -218,12 +218,12 @@ export class Scene extends Sight {
         to.ty = was.y * camera.ky + camera.ty - is.y * to.ky;
       }
       if (this.fitted && was === undefined) to = whole;
-      to = hold(to, this.placed, this.view);
+      to = clampToView(to, this.placed, this.view);
       if (this.fitted) this.fitted = false;
     }
-    this.anchored = null;
+    this.anchorKey = null;
     this.oldCamera = first ? null : camera;
-    this.began = first || still.value ? -Infinity : at;
+    this.animationStart = first || reducedMotion.value ? -Infinity : at;
     this.camera = to;
     batch(() => {
       this.model.value = m;
@@ -233,16 +233,21 @@ export class Scene extends Sight {
     this.wake();
   }
 
-  anchored: string | null = null;
+  anchorKey: string | null = null;
 
   /** The node nearest to the middle of the view that still exists: it stays in place by default. */
-  private middle(before: Model, after: Model, rect: (n: Shown) => Rect, c: Camera): string | null {
+  private middle(
+    before: Model,
+    after: Model,
+    rect: (n: DagNode) => Rect,
+    c: Camera,
+  ): string | null {
     const x = this.view.x + this.view.w / 2,
       y = this.view.y + this.view.h / 2;
     let best: string | null = null;
     let least = Infinity;
     for (const n of before.boxes) {
-      let at: Shown | null = n;
+      let at: DagNode | null = n;
       while (at && !after.byKey.has(at.key)) at = at.parent;
       if (!at || at.kind === "run") continue;
       const r = rect(at);
@@ -265,23 +270,23 @@ export class Scene extends Sight {
   // ---- selection ----
 
   /** The node of a selection, if it is shown. */
-  find(m: Model, s: Selection | null): Shown | null {
+  find(m: Model, s: Selection | null): DagNode | null {
     if (!s || s.run !== this.id) return null;
     if (s.kind === "strand" && s.inner !== undefined) {
-      const inner = (n: Shown) =>
+      const inner = (n: DagNode) =>
         n.strand?.inner != null && n.strand.id === s.id && n.strand.start === s.inner;
       return m.boxes.find((n) => inner(n) && endOf(n) > startOf(n)) ?? m.boxes.find(inner) ?? null;
     }
     if (s.kind === "strand")
-      return m.byKey.get(`s${s.id}`) ?? opened(m.byKey.get(`t${s.task}`), s.id);
+      return m.byKey.get(`s${s.id}`) ?? openedTask(m.byKey.get(`t${s.task}`), s.id);
     if (s.kind === "steal")
-      return m.byKey.get(`s${s.strand}`) ?? opened(m.byKey.get(`t${s.task}`), s.strand);
+      return m.byKey.get(`s${s.strand}`) ?? openedTask(m.byKey.get(`t${s.task}`), s.strand);
     if (s.kind === "task") return m.byKey.get(`t${s.id}`) ?? null;
     if (s.kind === "group") return m.byKey.get(s.id) ?? null;
     return null;
   }
 
-  selectionOf(n: Shown): Selection | null {
+  selectionOf(n: DagNode): Selection | null {
     if (n.strand?.inner != null)
       return {
         kind: "strand",
@@ -297,21 +302,21 @@ export class Scene extends Sight {
       : { kind: "task", run: this.id, id: n.folded.task };
   }
 
-  select(n: Shown | null): void {
+  select(n: DagNode | null): void {
     const s = n ? this.selectionOf(n) : null;
-    this.walked = s;
+    this.ownSelection = s;
     batch(() => {
       selection.value = s;
       this.selected.value = n;
     });
-    announcement.value = n ? sentence(n, this.run) : "Nothing selected";
+    announcement.value = n ? nodeSentence(n, this.run) : "Nothing selected";
     this.wake();
   }
 
   /**
    * Loads what is drawn beside the picture, each part once; parts that a report lacks stay empty.
    */
-  aside(): void {
+  loadSideData(): void {
     const quietly = (e: unknown) => {
       if (!(e instanceof Unavailable)) throw e;
     };
@@ -328,12 +333,12 @@ export class Scene extends Sight {
   }
 }
 
-export const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+export const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a.size === b.size && [...a].every((k) => b.has(k));
 /**
  * The task that consists of this folded strand alone, if it is opened: the strand is not shown
  * then.
  */
-const opened = (task: Shown | undefined, strand: number): Shown | null =>
+const openedTask = (task: DagNode | undefined, strand: number): DagNode | null =>
   task?.inside?.[0]?.strand?.inner != null && task.inside[0].strand.id === strand ? task : null;
 const topWidth = (m: Model): number => Math.max(1, m.top.w);

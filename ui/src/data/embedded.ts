@@ -8,13 +8,13 @@ import { stats } from "../store";
 import { decodePlanes, type Planes } from "./planes";
 import { Unavailable, type DataSource } from "./source";
 
-export interface Carried {
+export interface EmbeddedAnswer {
   kind: "json" | "planes";
   bytes: Uint8Array;
 }
 
 /** Unpacks the script's text. Throws an Error that says which part is damaged. */
-export async function unpack(base64: string): Promise<Map<string, Carried>> {
+export async function unpack(base64: string): Promise<Map<string, EmbeddedAnswer>> {
   let packed: Uint8Array<ArrayBuffer>;
   try {
     const text = atob(base64.replace(/\s+/g, ""));
@@ -35,9 +35,9 @@ export async function unpack(base64: string): Promise<Map<string, Carried>> {
 }
 
 /** Splits the unpacked bytes into answers by key. */
-export function split(raw: ArrayBuffer): Map<string, Carried> {
+export function split(raw: ArrayBuffer): Map<string, EmbeddedAnswer> {
   const view = new DataView(raw);
-  const carried = new Map<string, Carried>();
+  const carried = new Map<string, EmbeddedAnswer>();
   let at = 0;
   const take = (n: number, what: string) => {
     if (at + n > raw.byteLength) throw new Error(`the data of this report is cut short in ${what}`);
@@ -63,7 +63,7 @@ export function split(raw: ArrayBuffer): Map<string, Carried> {
 export class EmbeddedSource implements DataSource {
   private readonly decoded = new Map<string, unknown>();
 
-  constructor(private readonly carried: Map<string, Carried>) {}
+  constructor(private readonly carried: Map<string, EmbeddedAnswer>) {}
 
   static async open(script: HTMLElement): Promise<EmbeddedSource> {
     return new EmbeddedSource(await unpack(script.textContent ?? ""));
@@ -84,7 +84,7 @@ export class EmbeddedSource implements DataSource {
 
   private async answer<T>(
     url: string,
-    kind: Carried["kind"],
+    kind: EmbeddedAnswer["kind"],
     decode: (bytes: Uint8Array) => T,
   ): Promise<T> {
     stats.requests++;

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { stats } from "../store";
 import type { Failure } from "./contract";
-import { Answers, sizeOf } from "./kept";
+import { AnswerCache, sizeOf } from "./answerCache";
 import { decodePlanes, type Planes } from "./planes";
 import { Unavailable, type DataSource } from "./source";
 
@@ -11,7 +11,7 @@ import { Unavailable, type DataSource } from "./source";
 export const reachable = signal(true);
 
 export class HttpSource implements DataSource {
-  private readonly answers = new Answers();
+  private readonly answers = new AnswerCache();
   private probing = false;
 
   json<T>(url: string, wanted?: AbortSignal): Promise<T> {

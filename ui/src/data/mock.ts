@@ -7,7 +7,7 @@
 import { decodePlanes, type Plane, type PlaneType, type Planes } from "./planes";
 import { Unavailable, type DataSource } from "./source";
 import { dagAnswers } from "./mock/dag";
-import { pageAnswers } from "./mock/page";
+import { pageAnswers } from "./mock/answers";
 import { timelineAnswers } from "./mock/timeline";
 
 /**

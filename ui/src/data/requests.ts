@@ -11,7 +11,7 @@ const at = (name: string, ...parameters: [string, string | number][]) =>
 const atStrand = (name: string, run: RunId, id: number, ...more: [string, string | number][]) =>
   at(name, ["run", run], ["id", id], ...more);
 
-const inSections = (on: boolean): [string, number][] => (on ? [["sections", 1]] : []);
+const sectionsParameter = (on: boolean): [string, number][] => (on ? [["sections", 1]] : []);
 
 export const requests = {
   meta: () => at("meta"),
@@ -36,15 +36,21 @@ export const requests = {
   critical: (run: RunId) => at("critical", ["run", run]),
   regions: (run: RunId) => at("regions", ["run", run]),
   dag: (run: RunId, ids: string[], sections = false) =>
-    at("dag", ["run", run], ["ids", ids.join(",")], ...inSections(sections)),
+    at("dag", ["run", run], ["ids", ids.join(",")], ...sectionsParameter(sections)),
   ancestors: (run: RunId, task: number, sections = false) =>
-    at("ancestors", ["run", run], ["task", task], ...inSections(sections)),
+    at("ancestors", ["run", run], ["task", task], ...sectionsParameter(sections)),
   way: (run: RunId, id: number, at: number | null = null, sections = false) =>
     at === null
-      ? atStrand("way", run, id, ...inSections(sections))
-      : atStrand("way", run, id, ["at", Math.max(0, Math.round(at))], ...inSections(sections)),
+      ? atStrand("way", run, id, ...sectionsParameter(sections))
+      : atStrand(
+          "way",
+          run,
+          id,
+          ["at", Math.max(0, Math.round(at))],
+          ...sectionsParameter(sections),
+        ),
   wayToNode: (run: RunId, id: number, node: string, sections = false) =>
-    atStrand("way", run, id, ["node", node], ...inSections(sections)),
+    atStrand("way", run, id, ["node", node], ...sectionsParameter(sections)),
   insideTask: (run: RunId, node: string) => at("inside_task", ["run", run], ["id", node]),
   spawned: (run: RunId, row: number, level: number, bin: number) =>
     at("spawned", ["run", run], ["row", row], ["level", level], ["bin", bin]),

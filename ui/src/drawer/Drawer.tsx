@@ -6,14 +6,14 @@
 import type { ComponentChildren } from "preact";
 import type { RunMeta } from "../data/contract";
 import { many, percent, ticks } from "../format";
-import { dagDetails } from "../dagview/choices";
+import { dagDrawer } from "../dagview/toolbarOptions";
 import { useSelectionReport } from "../report/SelectionReport";
-import type { Part } from "../report/sums";
-import { drawer, range, runMeta, selection, show, split, tab, type Selection } from "../store";
-import { Around, Columns, Facts } from "./Columns";
+import type { RunPart } from "../report/tileSums";
+import { drawer, range, runMeta, selection, showInTab, split, tab, type Selection } from "../store";
+import { SourceAround, DrawerColumns, FactTable } from "./DrawerColumns";
 import type { Fact } from "./facts";
-import { OfInner, OfInnerTask, OfStrand } from "./strands";
-import { OfSite, OfTask } from "./tasks";
+import { InnerStrandDetails, InnerTaskDetails, StrandDetails } from "./StrandDetails";
+import { SiteTasksDetails, TaskDetails } from "./TaskDetails";
 
 export function Drawer() {
   const s = selection.value;
@@ -25,7 +25,7 @@ export function Drawer() {
       class="icon close"
       aria-label="Close details"
       title="Close (Q)"
-      onClick={() => ((tab.value === "dag" && !split.value ? dagDetails : drawer).value = false)}
+      onClick={() => ((tab.value === "dag" && !split.value ? dagDrawer : drawer).value = false)}
     >
       ✕
     </button>
@@ -33,23 +33,29 @@ export function Drawer() {
   switch (s.kind) {
     case "strand":
       return s.inner === undefined ? (
-        <OfStrand key={`s${s.id}`} id={s.id} run={r} close={close} />
+        <StrandDetails key={`s${s.id}`} id={s.id} run={r} close={close} />
       ) : (
-        <OfInner key={`i${s.id}.${s.inner}`} id={s.id} at={s.inner} run={r} close={close} />
+        <InnerStrandDetails
+          key={`i${s.id}.${s.inner}`}
+          id={s.id}
+          at={s.inner}
+          run={r}
+          close={close}
+        />
       );
     case "steal":
-      return <OfStrand key={`s${s.strand}`} id={s.strand} run={r} close={close} />;
+      return <StrandDetails key={`s${s.strand}`} id={s.strand} run={r} close={close} />;
     case "task":
-      return <OfTask key={`t${s.id}`} id={s.id} run={r} close={close} />;
+      return <TaskDetails key={`t${s.id}`} id={s.id} run={r} close={close} />;
     case "group":
       return s.id.startsWith("s") ? (
-        <OfInnerTask key={s.id} id={s.id} run={r} close={close} />
+        <InnerTaskDetails key={s.id} id={s.id} run={r} close={close} />
       ) : (
-        <OfTask key={`t${s.task}`} id={s.task} run={r} close={close} group={s.id} />
+        <TaskDetails key={`t${s.task}`} id={s.task} run={r} close={close} group={s.id} />
       );
     case "range":
       return (
-        <OfPart
+        <RangeReport
           key="range"
           title="Range"
           note={tab.value === "flame" ? "as in the timeline" : "Press R to look at it alone"}
@@ -59,16 +65,16 @@ export function Drawer() {
         />
       );
     case "row":
-      return <OfRows rows={[s.row, ...(s.others ?? [])]} run={r} close={close} />;
+      return <RowsReport rows={[s.row, ...(s.others ?? [])]} run={r} close={close} />;
     case "site":
-      return <OfSite key={`p${s.site}`} of={s} run={r} close={close} />;
+      return <SiteTasksDetails key={`p${s.site}`} of={s} run={r} close={close} />;
     default:
-      return <OfOther of={s} run={r} close={close} />;
+      return <CodeOrLineDetails of={s} run={r} close={close} />;
   }
 }
 
 /** A report of rows in the shown window. */
-function OfRows({
+function RowsReport({
   rows,
   run: r,
   close,
@@ -82,7 +88,7 @@ function OfRows({
   const time = range.value ? "in this window" : "in the whole run";
   const kind = first?.worker ? "worker of the pool" : "thread outside of the pool";
   return (
-    <OfPart
+    <RangeReport
       title={rows.length > 1 ? many(rows.length, "row") : (first?.label ?? "row")}
       note={rows.length > 1 ? time : `${kind}, ${time}`}
       part={{ ...window, rows }}
@@ -93,16 +99,16 @@ function OfRows({
 }
 
 /** A small report of a part of the run. */
-function OfPart(p: {
+function RangeReport(p: {
   title: string;
   note: string;
-  part: Part;
+  part: RunPart;
   run: RunMeta;
   close: ComponentChildren;
 }) {
   const { where, code, more } = useSelectionReport(p.part, p.run);
   return (
-    <Columns
+    <DrawerColumns
       close={p.close}
       title={<span class="fn">{p.title}</span>}
       note={p.note}
@@ -115,7 +121,7 @@ function OfPart(p: {
 }
 
 /** Code and lines: numbers of the whole run. */
-function OfOther({
+function CodeOrLineDetails({
   of: s,
   run: r,
   close,
@@ -151,11 +157,11 @@ function OfOther({
   const name =
     s.kind === "code" ? "Every strand of this code is lit in the timeline and the DAG." : "";
   return (
-    <Columns
+    <DrawerColumns
       close={close}
       title={<span class="fn">{title}</span>}
       note={note}
-      facts={<Facts of={facts} />}
+      facts={<FactTable of={facts} />}
       stack={
         <>
           <h2>Go on</h2>
@@ -166,17 +172,17 @@ function OfOther({
           )}
           {s.kind === "code" && (
             <p class="actions">
-              <button type="button" class="button" onClick={() => show("sites", null, s)}>
+              <button type="button" class="button" onClick={() => showInTab("sites", null, s)}>
                 Open in Sites
               </button>
-              <button type="button" class="button" onClick={() => show("whatif", null, s)}>
+              <button type="button" class="button" onClick={() => showInTab("whatif", null, s)}>
                 What if it were faster
               </button>
             </p>
           )}
         </>
       }
-      source={<Around at={at} run={r} what={s.kind === "code" ? title : null} />}
+      source={<SourceAround at={at} run={r} what={s.kind === "code" ? title : null} />}
     />
   );
 }

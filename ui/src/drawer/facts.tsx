@@ -10,9 +10,9 @@ import type {
   TaskDetail,
 } from "../data/contract";
 import { count, fileName, many, percent, plain, ticks } from "../format";
-import { show } from "../store";
+import { showInTab } from "../store";
 import { KIND_WORDS } from "../timeline/waits";
-import { Place } from "../ui/parts";
+import { Place } from "../ui/widgets";
 
 export interface Fact {
   name: string;
@@ -29,7 +29,7 @@ const EDGES: Record<string, string> = {
   signal: "a signal",
 };
 
-function At({ of }: { of: PlaceWords }) {
+function PlaceLink({ of }: { of: PlaceWords }) {
   const word = of.kind.replace(/^after_/, "").replace("begin", "start");
   return of.at ? (
     <>
@@ -53,7 +53,7 @@ function TaskLink({
     <button
       type="button"
       class="link"
-      onClick={() => show("timeline", null, { kind: "task", run: r.id, id })}
+      onClick={() => showInTab("timeline", null, { kind: "task", run: r.id, id })}
     >
       {children}
     </button>
@@ -71,7 +71,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
       name: "code",
       value: (
         <>
-          <At of={d.from} /> → <At of={d.to} />
+          <PlaceLink of={d.from} /> → <PlaceLink of={d.to} />
         </>
       ),
     },
@@ -132,7 +132,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
           type="button"
           class="link"
           onClick={() =>
-            show("timeline", null, { kind: "strand", run: r.id, id: by.strand, task: by.task })
+            showInTab("timeline", null, { kind: "strand", run: r.id, id: by.strand, task: by.task })
           }
         >
           {EDGES[by.edge] ?? by.edge}, task {count(by.task)} on {row(r, by.row)}
@@ -169,7 +169,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
                 type="button"
                 class="link"
                 onClick={() =>
-                  show(
+                  showInTab(
                     "timeline",
                     { t0: d.start, t1: d.end },
                     { kind: "strand", run: r.id, id: d.id, task: d.task },
@@ -229,7 +229,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
       type="button"
       class="link"
       onClick={() =>
-        show("timeline", null, { kind: "strand", run: r.id, id: strand, task: task ?? 0 })
+        showInTab("timeline", null, { kind: "strand", run: r.id, id: strand, task: task ?? 0 })
       }
     >
       {words}
@@ -294,7 +294,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
 }
 
 /** Sums of a subtree that was folded during recording. */
-const sumsOf = (of: NonNullable<InsideDetail["stands_for"]>, t: (n: number) => string) => (
+const foldedSums = (of: NonNullable<InsideDetail["stands_for"]>, t: (n: number) => string) => (
   <>
     a whole subtree as one while it was recorded: <b>{many(of.tasks, "task")}</b>, work{" "}
     <b>{t(of.work)}</b>, span <b>{t(of.span)}</b>; no more of it is in the trace
@@ -309,7 +309,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
       name: "code",
       value: (
         <>
-          <At of={d.from} /> → <At of={d.to} />
+          <PlaceLink of={d.from} /> → <PlaceLink of={d.to} />
         </>
       ),
     },
@@ -331,7 +331,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
       ),
     },
     { name: "level", value: count(d.level) },
-    ...(d.stands_for ? [{ name: "folded", value: sumsOf(d.stands_for, t) }] : []),
+    ...(d.stands_for ? [{ name: "folded", value: foldedSums(d.stands_for, t) }] : []),
     {
       name: "folded into",
       value: (
@@ -339,7 +339,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
           type="button"
           class="link"
           onClick={() =>
-            show("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })
+            showInTab("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })
           }
         >
           a strand of task {count(d.task)}: {many(d.folded.tasks, "task")} in{" "}
@@ -460,7 +460,7 @@ export function taskFacts(d: TaskDetail, r: RunMeta): Fact[] {
       name: "waited",
       value: (
         <>
-          {t(w.to - w.from)} for {many(w.tasks, "task")} at <At of={w.at} />
+          {t(w.to - w.from)} for {many(w.tasks, "task")} at <PlaceLink of={w.at} />
         </>
       ),
     });

@@ -1,12 +1,12 @@
 /**
  * Exports a view: its numbers as CSV, its picture as SVG or PNG. Every view has a picture
- * (picture.ts); some register a better one.
+ * (elementPicture.ts); some register a better one.
  */
 
 import { signal } from "@preact/signals";
-import { say } from "../frame/overlay";
+import { notify } from "../frame/overlay";
 import { runMeta, tab, type Tab } from "../store";
-import { framed, picture, toPng, type Picture } from "./picture";
+import { withHeading, pictureOf, toPng, type Picture } from "./elementPicture";
 import { startPrint } from "./print";
 
 export type ExportKind = "png" | "svg" | "csv";
@@ -48,11 +48,11 @@ export async function exportView(kind: ExportKind): Promise<void> {
   const own = exporters.value.filter((e) => e.tab === at).reverse();
   try {
     const blob = await make(kind, own);
-    if (!blob) return say("This view has no numbers to give.");
+    if (!blob) return notify("This view has no numbers to give.");
     save(blob, `${runMeta()?.name ?? "workspan"}-${at}.${kind}`);
-    say(`Saved ${runMeta()?.name ?? "workspan"}-${at}.${kind}`);
+    notify(`Saved ${runMeta()?.name ?? "workspan"}-${at}.${kind}`);
   } catch (e) {
-    say(`That did not work: ${e instanceof Error ? e.message : String(e)}`);
+    notify(`That did not work: ${e instanceof Error ? e.message : String(e)}`);
   }
 }
 
@@ -64,7 +64,7 @@ async function make(kind: ExportKind, own: Exporter[]): Promise<Blob | null> {
   const view = document.querySelector<HTMLElement>("main .view, main .halves");
   if (!view) return null;
   const drawn = own.find((e) => e.svg)?.svg;
-  const what = framed(drawn ? sizeOf(await drawn()) : picture(view));
+  const what = withHeading(drawn ? sizeOf(await drawn()) : pictureOf(view));
   return kind === "svg" ? new Blob([what.svg], { type: "image/svg+xml" }) : await toPng(what);
 }
 

@@ -5,9 +5,9 @@
  */
 
 import type { Exporter } from "./export";
-import { say } from "../frame/overlay";
+import { notify } from "../frame/overlay";
 import { runMeta, split, tab, theme } from "../store";
-import { headOf, WITH_COLOUR_KEY, keyOf } from "./picture";
+import { headingOf, WITH_COLOUR_KEY, colourKeyOf } from "./elementPicture";
 
 /** The long side of A4 without margins of 10 mm, in CSS pixels. */
 const LONG = 1046;
@@ -26,7 +26,7 @@ let paper: CSSStyleSheet | null = null;
 
 /** Makes the sheet for every print; `own` are the exporters of a tab. */
 export function startPrint(own: () => Exporter[]): void {
-  addEventListener("beforeprint", () => lay(own()));
+  addEventListener("beforeprint", () => layOut(own()));
   addEventListener("afterprint", clear);
 }
 
@@ -43,7 +43,7 @@ export async function print(): Promise<void> {
     await new Promise((done) => setTimeout(done, 600));
     window.print();
   } catch {
-    say("This browser does not print.");
+    notify("This browser does not print.");
   } finally {
     classList.remove("for-paper");
     theme.value = shown;
@@ -56,7 +56,7 @@ function clear(): void {
   sheet = paper = null;
 }
 
-function lay(own: Exporter[]): void {
+function layOut(own: Exporter[]): void {
   clear();
   const view = document.querySelector<HTMLElement>("main .view, main .halves");
   const r = runMeta();
@@ -64,7 +64,7 @@ function lay(own: Exporter[]): void {
   sheet = document.createElement("div");
   sheet.className = "print-sheet";
   sheet.dataset.tab = tab.peek();
-  const { title, said } = headOf(r);
+  const { title, said } = headingOf(r);
   const head = document.createElement("header");
   head.append(element("b", title), element("span", said));
   const svg = split.peek() ? undefined : own.find((e) => e.svg)?.svg?.();
@@ -73,7 +73,7 @@ function lay(own: Exporter[]): void {
   sheet.append(head, drawn ?? copyOf(view));
   const drawer = document.querySelector<HTMLElement>(".frame > .drawer");
   if (drawer) sheet.append(copyOf(drawer));
-  const key = WITH_COLOUR_KEY.has(tab.peek()) ? keyOf(r, width) : "";
+  const key = WITH_COLOUR_KEY.has(tab.peek()) ? colourKeyOf(r, width) : "";
   if (key)
     sheet.append(
       vectors(

@@ -7,33 +7,33 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { useJson } from "../ask";
+import { useJson } from "../answers";
 import type { Flame as Answer, FlameOf, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { count, many, percent, ticks } from "../format";
-import { drawer, meta, range, runMeta, selection, show, status } from "../store";
+import { drawer, meta, range, runMeta, selection, showInTab, status } from "../store";
 import { Term } from "../terms/Term";
 import { dark } from "../theme/theme";
-import { Choice, Toggle } from "../ui/parts";
-import { Answered, Empty } from "../ui/states";
+import { Choice, Toggle } from "../ui/widgets";
+import { WhenAnswered, EmptyState } from "../ui/placeholders";
 import { CallTree, csvOf } from "./CallTree";
-import { Graph } from "./Graph";
-import { lookOf, nameOf, placeOf } from "./names";
-import { Others } from "./Others";
+import { FlameGraph } from "./FlameGraph";
+import { lookOf, nameOf, placeOf } from "./frameLook";
+import { OtherMeasures } from "./OtherMeasures";
 import type { Range } from "./range";
 import { RangeStrip } from "./RangeStrip";
 import { find, keyOf, treeOf, type FlameNode } from "./tree";
 import "./flame.css";
 
 /** The shown measure; kept while other tabs are shown. */
-const of = signal<FlameOf>("all");
+const measure = signal<FlameOf>("all");
 /** Whether only the selected range is shown; null: the range if there is one, otherwise the run. */
 const inPart = signal<boolean | null>(null);
 const asTable = signal(false);
 const recursion = signal(true);
 
-const WHAT: Record<FlameOf, string> = {
+const MEASURE_NAMES: Record<FlameOf, string> = {
   all: "CPU time",
   critical: "time on the critical path",
   free: "time of free workers, shared by what ran meanwhile",
@@ -57,29 +57,29 @@ function partOf(r: RunMeta): Range | null {
 export function Flame() {
   const r = runMeta();
   if (!r) return null;
-  return <OfRun run={r} />;
+  return <RunFlame run={r} />;
 }
 
-function OfRun({ run: r }: { run: RunMeta }) {
+function RunFlame({ run: r }: { run: RunMeta }) {
   // A report carries only stacks of whole runs.
   const isReport = meta.value?.mode === "report";
   const there = isReport ? null : partOf(r);
   const isSelected = selection.value?.kind === "range";
   const part = (inPart.value ?? isSelected) ? there : null;
-  const asked = useJson<Answer>(requests.flame(r.id, of.value, part, recursion.value));
+  const asked = useJson<Answer>(requests.flame(r.id, measure.value, part, recursion.value));
   const whole = part ? `${ticks(part.t0)} to ${ticks(part.t1)}` : "the whole run";
   return (
     <div class="flame">
       <div class="toolbar">
         <Choice
           label="What the widths are"
-          value={of.value}
+          value={measure.value}
           of={[
             { value: "all", label: "CPU time" },
             { value: "critical", label: "Critical path" },
             { value: "free", label: "Free workers" },
           ]}
-          onChange={(v) => (of.value = v)}
+          onChange={(v) => (measure.value = v)}
         />
         <span class="rule" />
         <Choice
@@ -127,30 +127,30 @@ function OfRun({ run: r }: { run: RunMeta }) {
           <code>workspan view</code> has those of a range.
         </p>
       )}
-      <Answered asked={asked} what="the stacks" height={420}>
+      <WhenAnswered answer={asked} what="the stacks" height={420}>
         {(answer) => (
-          <Shown
+          <FlameAnswer
             answer={answer}
             run={r}
-            of={of.value}
+            of={measure.value}
             where={whole}
             others={
-              <Others
-                of={of.value}
+              <OtherMeasures
+                of={measure.value}
                 run={r}
                 part={part}
                 recursion={recursion.value}
-                onChange={(to) => (of.value = to)}
+                onChange={(to) => (measure.value = to)}
               />
             }
           />
         )}
-      </Answered>
+      </WhenAnswered>
     </div>
   );
 }
 
-function Shown(p: {
+function FlameAnswer(p: {
   answer: Answer;
   run: RunMeta;
   of: FlameOf;
@@ -166,7 +166,7 @@ function Shown(p: {
     [root, r],
   );
   useEffect(() => {
-    status.value = `${many(p.answer.frames.length, "frame")} of ${p.where}, ${ticks(p.answer.total)} of ${WHAT[p.of]}${
+    status.value = `${many(p.answer.frames.length, "frame")} of ${p.where}, ${ticks(p.answer.total)} of ${MEASURE_NAMES[p.of]}${
       p.answer.left_out > 0 ? `; ${ticks(p.answer.left_out)} in lighter ones` : ""
     }`;
     return () => {
@@ -175,13 +175,13 @@ function Shown(p: {
   }, [p.answer, p.where, p.of]);
   if (!root)
     return (
-      <Empty title="Nothing to show">
+      <EmptyState title="Nothing to show">
         {p.of === "free"
           ? "No worker was free while something ran there."
           : p.of === "critical"
             ? "The critical path has no strand there."
             : "No strand ran there."}
-      </Empty>
+      </EmptyState>
     );
   const at = find(root, zoomed.value) ?? root;
   const selected = find(root, chosen.value);
@@ -193,7 +193,7 @@ function Shown(p: {
         <h1>
           Logical stacks, across steals{" "}
           <span>
-            each frame as wide as its {WHAT[p.of]} in {p.where}; {ticks(root.total)} in all
+            each frame as wide as its {MEASURE_NAMES[p.of]} in {p.where}; {ticks(root.total)} in all
           </span>
         </h1>
         {at !== root && (
@@ -207,7 +207,7 @@ function Shown(p: {
       {asTable.value ? (
         <CallTree root={root} run={r} selected={selected} onSelect={select} />
       ) : (
-        <Graph
+        <FlameGraph
           root={root}
           zoomed={at}
           look={lookOf(root, r, dark.value)}
@@ -241,9 +241,9 @@ function Facts(p: {
   const { of: n, run: r } = p;
   const code = n.code;
   const facts: [string, string][] = [
-    [ticks(n.total), WHAT[p.what].split(",")[0]!],
+    [ticks(n.total), MEASURE_NAMES[p.what].split(",")[0]!],
     [percent(n.total / p.root.total, 1), "of all that is shown"],
-    [ticks(n.own || ownOf(n)), "of its own"],
+    [ticks(n.own || ownTime(n)), "of its own"],
     [count(n.strands), n.strands === 1 ? "strand" : "strands"],
     [percent(n.total > 0 ? n.stolen / n.total : 0), "in stolen tasks"],
   ];
@@ -265,7 +265,7 @@ function Facts(p: {
           type="button"
           class="button"
           onClick={() =>
-            show(
+            showInTab(
               "timeline",
               null,
               code !== null
@@ -279,7 +279,7 @@ function Facts(p: {
         <button
           type="button"
           class="button"
-          onClick={() => show("sites", null, { kind: "site", run: r.id, site: n.site })}
+          onClick={() => showInTab("sites", null, { kind: "site", run: r.id, site: n.site })}
         >
           Show in Sites
         </button>
@@ -294,5 +294,5 @@ function Facts(p: {
 }
 
 /** Own time of the tasks of a site: its frames of code. */
-const ownOf = (n: FlameNode): number =>
+const ownTime = (n: FlameNode): number =>
   n.children.reduce((sum, c) => sum + (c.code === null ? 0 : c.own), 0);

@@ -5,13 +5,13 @@
 
 import { useMemo, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { usePlanes, valueOf } from "../ask";
+import { usePlanes, valueOf } from "../answers";
 import type { RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { axis, steps, ticks } from "../format";
-import { columns } from "../summary/Strip";
-import { useWidth } from "../ui/size";
-import { dragged, nudged, type Range, type Side } from "./range";
+import { columns } from "../summary/RunningWorkers";
+import { useWidth } from "../ui/textWidth";
+import { rangeAfterDrag, rangeAfterKey, type Range, type Side } from "./range";
 
 const HEIGHT = 44;
 /** Height of the axis below. */
@@ -45,7 +45,7 @@ export function RangeStrip(p: {
     return a < at && at < b ? "middle" : "new";
   };
   const to = (at: number): Range =>
-    dragged(part, press.current!.side, press.current!.x / width, at / width, r.elapsed);
+    rangeAfterDrag(part, press.current!.side, press.current!.x / width, at / width, r.elapsed);
   const down = (e: PointerEvent) => {
     if (e.button !== 0) return;
     const at = place(e);
@@ -78,7 +78,7 @@ export function RangeStrip(p: {
     draft.value = null;
   };
   const key = (e: KeyboardEvent, side: "start" | "end") => {
-    const moved = nudged(part, side, e.key, e.shiftKey, r.elapsed);
+    const moved = rangeAfterKey(part, side, e.key, e.shiftKey, r.elapsed);
     if (!moved) return;
     e.preventDefault();
     e.stopPropagation();

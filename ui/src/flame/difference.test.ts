@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Flame } from "../data/contract";
-import { difference, points, signed, type Names } from "./difference";
+import { difference, points, signed, type FrameNames } from "./difference";
 import { place, treeOf, type FlameNode } from "./tree";
 
 const frame = (parent: number | null, site: number, code: number | null, ticks: number) => ({
@@ -12,7 +12,7 @@ const frame = (parent: number | null, site: number, code: number | null, ticks: 
   stolen: 0,
 });
 const flame = (...frames: Flame["frames"]): FlameNode => treeOf({ frames, total: 0, left_out: 0 })!;
-const names = (code: string[]): Names => ({
+const names = (code: string[]): FrameNames => ({
   nameOf: (n) => (n.code === null ? `site ${n.site}` : code[n.code]!),
   placeOf: () => "",
 });

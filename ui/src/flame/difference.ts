@@ -7,7 +7,7 @@
 import type { FlameNode } from "./tree";
 
 /** A frame of both runs, or of one of them. Its `total` is the mean of the two shares. */
-export interface Both {
+export interface FramePair {
   node: FlameNode;
   name: string;
   place: string;
@@ -16,7 +16,7 @@ export interface Both {
   b: number | null;
 }
 
-export interface Names {
+export interface FrameNames {
   nameOf: (n: FlameNode) => string;
   placeOf: (n: FlameNode) => string;
 }
@@ -26,11 +26,11 @@ const RUN_TICKS = 1e9;
 
 /** Null if neither run has a frame. */
 export function difference(
-  [a, namesA]: [FlameNode | null, Names],
-  [b, namesB]: [FlameNode | null, Names],
-): { root: FlameNode; both: Map<FlameNode, Both> } | null {
+  [a, namesA]: [FlameNode | null, FrameNames],
+  [b, namesB]: [FlameNode | null, FrameNames],
+): { root: FlameNode; both: Map<FlameNode, FramePair> } | null {
   if (!a && !b) return null;
-  const both = new Map<FlameNode, Both>();
+  const both = new Map<FlameNode, FramePair>();
   let count = 0;
   const share = (n: FlameNode | null, root: FlameNode | null) =>
     n && root && root.total > 0 ? n.total / root.total : null;
@@ -71,12 +71,12 @@ export function difference(
 /** Pairs of child frames of two frames, matched by name. */
 function pairs(
   x: FlameNode | null,
-  namesX: Names,
+  namesX: FrameNames,
   y: FlameNode | null,
-  namesY: Names,
+  namesY: FrameNames,
 ): [FlameNode | null, FlameNode | null][] {
   // Code and tasks of a site may have the same name, and several frames may, too.
-  const key = (n: FlameNode, names: Names, seen: Map<string, number>) => {
+  const key = (n: FlameNode, names: FrameNames, seen: Map<string, number>) => {
     const name = `${n.code === null ? "site" : "code"} ${names.nameOf(n)}`;
     const nth = seen.get(name) ?? 0;
     seen.set(name, nth + 1);
@@ -94,13 +94,13 @@ function pairs(
 }
 
 /** Percentage points of the total. */
-export const points = (f: Both): number => 100 * ((f.b ?? 0) - (f.a ?? 0));
+export const points = (f: FramePair): number => 100 * ((f.b ?? 0) - (f.a ?? 0));
 
 /** Frames that changed by less count as the same, in percentage points. */
 export const SAME_POINTS = 0.5;
 
 /** `+18.3`, `−2.7`, `same`. */
-export function signed(f: Both): string {
+export function signed(f: FramePair): string {
   const p = points(f);
   if (Math.abs(p) < SAME_POINTS) return "same";
   return `${p > 0 ? "+" : "−"}${Math.abs(p).toFixed(1)}`;

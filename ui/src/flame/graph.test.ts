@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { toldIn } from "./Graph";
+import { fittingText } from "./FlameGraph";
 
 const of = { name: "merge", place: "sort.rs:43", value: "81.2 ms" };
 
 test("a number stands in a frame whole or not at all, and before its place", () => {
-  expect(toldIn(20, of)).toBeNull();
-  expect(toldIn(60, of)).toEqual({ name: "merge", more: null });
-  expect(toldIn(100, of)).toEqual({ name: "merge", more: "81.2 ms" });
-  expect(toldIn(200, of)).toEqual({ name: "merge", more: "sort.rs:43 · 81.2 ms" });
+  expect(fittingText(20, of)).toBeNull();
+  expect(fittingText(60, of)).toEqual({ name: "merge", more: null });
+  expect(fittingText(100, of)).toEqual({ name: "merge", more: "81.2 ms" });
+  expect(fittingText(200, of)).toEqual({ name: "merge", more: "sort.rs:43 · 81.2 ms" });
 });
 
 test("where there is room for a change alone, that is whole too", () => {
-  expect(toldIn(28, { ...of, narrow: "+7.1" })).toBeNull();
-  expect(toldIn(45, { ...of, narrow: "+7.1" })).toEqual({ name: "+7.1", more: null });
+  expect(fittingText(28, { ...of, narrow: "+7.1" })).toBeNull();
+  expect(fittingText(45, { ...of, narrow: "+7.1" })).toEqual({ name: "+7.1", more: null });
 });

@@ -13,7 +13,7 @@ const STEP = 0.01;
 const LARGE_STEP = 0.1;
 
 /** The range after a drag between two places, given as shares of the run. */
-export function dragged(
+export function rangeAfterDrag(
   old: Range | null,
   side: Side,
   from: number,
@@ -29,7 +29,7 @@ export function dragged(
 }
 
 /** The range after a key on one of its ends; null if the key does nothing. */
-export function nudged(
+export function rangeAfterKey(
   old: Range | null,
   side: "start" | "end",
   key: string,

@@ -3,15 +3,15 @@
 import { useSignal } from "@preact/signals";
 import { reachable } from "../data/http";
 import { meta, run, runMeta } from "../store";
-import { inWords, useEstimated } from "../ui/estimated";
-import { backticks } from "../ui/states";
-import { stopped } from "../ask";
+import { estimateSentences, useEstimated } from "../ui/estimates";
+import { codeInBackticks } from "../ui/placeholders";
+import { loadingStopped } from "../answers";
 import { tab } from "../store";
 import { fileName, many, ticks } from "../format";
-import { stages, want } from "./load";
-import { countWords, showWhole } from "./parts";
+import { stages, setLoading } from "./runLoading";
+import { partCountText, showWhole } from "./runParts";
 
-const hidden = new Set<string>();
+const hiddenWarnings = new Set<string>();
 
 export function Banners() {
   const more = useSignal(false);
@@ -19,7 +19,7 @@ export function Banners() {
   void drawn.value;
   const estimate = useEstimated();
   const warnings = meta.value ? (runMeta()?.warnings ?? []) : [];
-  const closed = hidden.has(run.value);
+  const closed = hiddenWarnings.has(run.value);
   const early = runMeta()?.overview ?? null;
   const stage = stages.value[run.value];
   const only = runMeta()?.only ?? null;
@@ -36,13 +36,13 @@ export function Banners() {
       )}
       {meta.value &&
         !stage?.error &&
-        (early !== null ? tab.value === "timeline" : stopped.value) && (
+        (early !== null ? tab.value === "timeline" : loadingStopped.value) && (
           <div class="banner calm" role="status">
             <span class="mark" aria-hidden="true">
               …
             </span>
             <span>
-              {stopped.value ? (
+              {loadingStopped.value ? (
                 <>
                   Loading was stopped:{" "}
                   {early !== null
@@ -62,8 +62,8 @@ export function Banners() {
               )}
             </span>
             <span class="acts">
-              <button type="button" class="link" onClick={() => want(stopped.value)}>
-                {stopped.value ? "Go on" : "Stop"}
+              <button type="button" class="link" onClick={() => setLoading(loadingStopped.value)}>
+                {loadingStopped.value ? "Go on" : "Stop"}
               </button>
             </span>
           </div>
@@ -74,7 +74,7 @@ export function Banners() {
             !
           </span>
           <span>
-            Run {s.run.toUpperCase()}: {backticks(s.error!)}
+            Run {s.run.toUpperCase()}: {codeInBackticks(s.error!)}
           </span>
         </div>
       ))}
@@ -84,7 +84,7 @@ export function Banners() {
             ◧
           </span>
           <span>
-            Only <b>{fileName(only.label)}</b> takes time here: {countWords(only)}, with{" "}
+            Only <b>{fileName(only.label)}</b> takes time here: {partCountText(only)}, with{" "}
             {many(only.tasks, "task")} inside, open for {ticks(only.elapsed)} of the run. Pictures
             keep the run's times and have nothing of what ran beside it.
           </span>
@@ -101,7 +101,11 @@ export function Banners() {
             ≈
           </span>
           <span>
-            {inWords(estimate.estimated, estimate.report, runMeta()?.ticks_per_second ?? 1e9)}
+            {estimateSentences(
+              estimate.estimated,
+              estimate.report,
+              runMeta()?.ticks_per_second ?? 1e9,
+            )}
           </span>
         </div>
       )}
@@ -112,7 +116,7 @@ export function Banners() {
           </span>
           <ul>
             {(more.value ? warnings : warnings.slice(0, 1)).map((w) => (
-              <li key={w}>{backticks(w)}</li>
+              <li key={w}>{codeInBackticks(w)}</li>
             ))}
           </ul>
           <span class="acts">
@@ -130,7 +134,7 @@ export function Banners() {
               type="button"
               class="link"
               onClick={() => {
-                hidden.add(run.value);
+                hiddenWarnings.add(run.value);
                 drawn.value++;
               }}
             >

@@ -10,9 +10,9 @@ import { link } from "../hash";
 import { meta, other, run, runMeta, tab, theme, wholeOf } from "../store";
 import { dark } from "../theme/theme";
 import { colours } from "../theme/theme";
-import { RunBadge } from "../ui/parts";
-import { overlay, say } from "./overlay";
-import { countWords, partsOfRun, showPart, showWhole } from "./parts";
+import { RunBadge } from "../ui/widgets";
+import { overlay, notify } from "./overlay";
+import { partCountText, partsOfRun, showPart, showWhole } from "./runParts";
 import { Search } from "./Search";
 
 export function Header() {
@@ -76,14 +76,14 @@ export async function copyLink(): Promise<void> {
   const text = link();
   try {
     await navigator.clipboard.writeText(text);
-    say(
+    notify(
       meta.value?.mode === "report"
         ? "Link copied"
         : "Link copied: it works while this server runs, and after a restart with workspan view --key FILE",
     );
   } catch {
     // No clipboard without the user's permission or on file://: the address line has the link too.
-    say("Copy the address line: it holds all that is looked at");
+    notify("Copy the address line: it holds all that is looked at");
   }
 }
 
@@ -187,7 +187,7 @@ function PartChip() {
               <span class="faint">{kinds[part.kind]}</span> {fileName(part.label)}
             </>
           ),
-          end: countWords(part),
+          end: partCountText(part),
           act: () => void showPart(part.id),
         })),
       ]}
@@ -220,7 +220,7 @@ function ThemeButton() {
       title={`Theme: ${words[theme.value]}`}
       onClick={() => {
         theme.value = next[theme.value];
-        say(`Theme: ${words[theme.value]}`);
+        notify(`Theme: ${words[theme.value]}`);
       }}
     >
       {dark.value ? (

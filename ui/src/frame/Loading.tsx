@@ -1,17 +1,17 @@
 /** Before the first picture: progress and a way to stop, or the reason why there is none. */
 
-import { stopped } from "../ask";
+import { loadingStopped } from "../answers";
 import { reachable } from "../data/http";
 import { count } from "../format";
 import { meta } from "../store";
-import { backticks, Empty } from "../ui/states";
-import { failure, stages, want } from "./load";
+import { codeInBackticks, EmptyState } from "../ui/placeholders";
+import { failure, stages, setLoading } from "./runLoading";
 
 /** Placeholder of every view except the timeline while only an overview of the run is known. */
-export function Reading({ what }: { what: string }) {
+export function StillReading({ what }: { what: string }) {
   return (
     <div class="state" role="status">
-      <h2>{stopped.value ? "Loading stopped" : "Still reading"}</h2>
+      <h2>{loadingStopped.value ? "Loading stopped" : "Still reading"}</h2>
       <div>{what} needs the whole run. Meanwhile the timeline shows what ran when.</div>
       <Stages />
     </div>
@@ -24,7 +24,7 @@ export function Stages() {
   const many = (meta.value?.runs.length ?? list.length) > 1;
   return (
     <>
-      {!stopped.value &&
+      {!loadingStopped.value &&
         list.map((s) => (
           <div key={s.run} class="stage">
             <span>
@@ -42,12 +42,12 @@ export function Stages() {
             </div>
           </div>
         ))}
-      {stopped.value ? (
-        <button type="button" class="button solid" onClick={() => want(true)}>
+      {loadingStopped.value ? (
+        <button type="button" class="button solid" onClick={() => setLoading(true)}>
           Go on
         </button>
       ) : (
-        <button type="button" class="button" onClick={() => want(false)}>
+        <button type="button" class="button" onClick={() => setLoading(false)}>
           Stop
         </button>
       )}
@@ -59,30 +59,30 @@ export function Loading() {
   const error = failure.value;
   if (!reachable.value)
     return (
-      <Empty title="The server does not answer" command="workspan view run.wspan">
+      <EmptyState title="The server does not answer" command="workspan view run.wspan">
         Waiting for it to come back. It was started with:
-      </Empty>
+      </EmptyState>
     );
   if (error && error.why !== "loading") {
     return (
       <div class="state" role="alert">
         <h2>This run can't be shown</h2>
-        <div>{backticks(error.message)}</div>
-        {error.remedy && <div>{backticks(error.remedy)}</div>}
+        <div>{codeInBackticks(error.message)}</div>
+        {error.remedy && <div>{codeInBackticks(error.remedy)}</div>}
       </div>
     );
   }
   const list = Object.values(stages.value);
   const broken = list.find((s) => s.error);
-  if (broken) return <Empty title="This run can't be shown">{broken.error}</Empty>;
+  if (broken) return <EmptyState title="This run can't be shown">{broken.error}</EmptyState>;
   return (
     <div class="state" role="status">
       <h2>
-        {stopped.value
+        {loadingStopped.value
           ? "Loading stopped"
           : `Reading ${list.length > 1 ? `${list.length} runs` : "the run"}`}
       </h2>
-      {stopped.value && <div>The server has given back what it had begun to read.</div>}
+      {loadingStopped.value && <div>The server has given back what it had begun to read.</div>}
       {list.length === 0 ? (
         <div class="progress">
           <i class="waiting" style={{ width: "100%" }} />

@@ -2,15 +2,15 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useJson, valueOf } from "../ask";
+import { useJson, valueOf } from "../answers";
 import { register } from "../commands";
 import type { RegionSpan } from "../data/contract";
 import { requests } from "../data/requests";
 import { announcement, meta, run, runMeta } from "../store";
-import { search, type Found } from "./find";
-import { gather, step, told } from "./hits";
+import { search, type SearchResult } from "./searchResults";
+import { findPlaces, stepPlace, placeCounter } from "./searchPlaces";
 
-const KINDS: Record<Found["kind"], string> = {
+const KINDS: Record<SearchResult["kind"], string> = {
   task: "task",
   site: "spawn site",
   code: "code",
@@ -48,23 +48,23 @@ export function Search() {
           title: "Next place of what was searched for",
           keys: ["g"],
           group: "Everywhere",
-          run: () => step(1),
+          run: () => stepPlace(1),
         },
         {
           id: "search.previous",
           title: "Previous place of what was searched for",
           keys: ["Shift+g"],
           group: "Everywhere",
-          run: () => step(-1),
+          run: () => stepPlace(-1),
         },
       ),
     [],
   );
   const found = meta.value && current ? search(text.value, current, regions) : [];
-  const pick = (f: Found | undefined) => {
+  const pick = (f: SearchResult | undefined) => {
     if (!f) return;
     f.go();
-    void gather(f, current!, regions);
+    void findPlaces(f, current!, regions);
     open.value = false;
     announcement.value = `${KINDS[f.kind]} ${f.title} selected`;
     input.current?.blur();
@@ -116,16 +116,16 @@ export function Search() {
           onBlur={() => setTimeout(() => (open.value = false), 150)}
           onKeyDown={key}
         />
-        {told.value ? null : <kbd>/</kbd>}
+        {placeCounter.value ? null : <kbd>/</kbd>}
       </label>
-      {told.value && (
+      {placeCounter.value && (
         <span class="steps">
-          <span>{told.value}</span>
+          <span>{placeCounter.value}</span>
           <button
             type="button"
             aria-label="Previous place"
             title="Previous place (Shift+G)"
-            onClick={() => step(-1)}
+            onClick={() => stepPlace(-1)}
           >
             ‹
           </button>
@@ -133,7 +133,7 @@ export function Search() {
             type="button"
             aria-label="Next place"
             title="Next place (G)"
-            onClick={() => step(1)}
+            onClick={() => stepPlace(1)}
           >
             ›
           </button>

@@ -1,13 +1,13 @@
 /** The tabs, and a short verdict on every tab except Summary and Compare. */
 
-import { useJson, valueOf } from "../ask";
-import { codeColour } from "../codes";
+import { useJson, valueOf } from "../answers";
+import { codeColour } from "../codeColours";
 import type { Report, Summary } from "../data/contract";
 import { requests } from "../data/requests";
 import { fileName, plain, many } from "../format";
 import { meta, run, runMeta, tab, TABS, type Tab } from "../store";
 import { dark } from "../theme/theme";
-import { Place, Swatch } from "../ui/parts";
+import { Place, Swatch } from "../ui/widgets";
 
 export const TITLES: Record<Tab, string> = {
   summary: "Summary",

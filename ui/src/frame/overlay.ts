@@ -10,7 +10,7 @@ export const overlay = signal<Overlay>(null);
 export const toast = signal("");
 let end: ReturnType<typeof setTimeout> | undefined;
 
-export function say(text: string): void {
+export function notify(text: string): void {
   toast.value = text;
   announcement.value = text;
   clearTimeout(end);

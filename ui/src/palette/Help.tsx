@@ -2,13 +2,13 @@
 
 import { commands } from "../commands";
 import { overlay } from "../frame/overlay";
-import { Key } from "../ui/parts";
-import { useTrap } from "./trap";
+import { Key } from "../ui/widgets";
+import { useFocusTrap } from "./focusTrap";
 
 const ORDER = ["Everywhere", "View", "Timeline", "DAG", "Sites", "What-if", "Compare", "Export"];
 
 export function Help() {
-  const trap = useTrap();
+  const trap = useFocusTrap();
   const groups = new Map<string, typeof commands.value>();
   for (const c of commands.value)
     if (c.keys.length) groups.set(c.group, [...(groups.get(c.group) ?? []), c]);

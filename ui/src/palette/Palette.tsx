@@ -5,8 +5,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { commands, type Command } from "../commands";
 import { overlay } from "../frame/overlay";
 import { tab } from "../store";
-import { Key } from "../ui/parts";
-import { useTrap } from "./trap";
+import { Key } from "../ui/widgets";
+import { useFocusTrap } from "./focusTrap";
 
 /**
  * Rank of a match: letters in order, with preference for the starts of words; null if some are
@@ -38,7 +38,7 @@ export function Palette() {
   const text = useSignal("");
   const at = useSignal(0);
   const input = useRef<HTMLInputElement>(null);
-  const trap = useTrap();
+  const trap = useFocusTrap();
   useEffect(() => input.current?.focus(), []);
   const list = matching(
     text.value,

@@ -4,22 +4,29 @@
  */
 
 import type { ComponentChildren } from "preact";
-import { usePlanes, valueOf } from "../ask";
+import { usePlanes, valueOf } from "../answers";
 import type { RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { count, many, percent, plain, ticks } from "../format";
 import { meta } from "../store";
 import { Term } from "../terms/Term";
-import { Breakdown, CodeTable, Figures, FindingsInside, StealTable, Wait } from "./parts";
+import {
+  Breakdown,
+  CodeTable,
+  Figures,
+  FindingsList,
+  StealTable,
+  ColumnPlaceholder,
+} from "./reportTables";
 import {
   breakdownOf,
   codesOf,
   pathOf,
   stealsOf,
   tilesOf,
-  type Part,
+  type RunPart,
   type TileAnswer,
-} from "./sums";
+} from "./tileSums";
 import "./report.css";
 
 /** Maximum number of tiles that a part lies in (`tilesOf`). */
@@ -56,19 +63,27 @@ export interface ReportColumns {
   more: ComponentChildren;
 }
 
-export function useSelectionReport(part: Part, run: RunMeta): ReportColumns {
+export function useSelectionReport(part: RunPart, run: RunMeta): ReportColumns {
   const { level, at } = tilesOf(part, meta.value?.finest_level ?? 0, run.top_level);
   const bins = useTiles(run, part.rows === null ? "profile" : "rows", level, at);
   const strands = useTiles(run, "strands", level, at);
   const arcs = useTiles(run, "arcs", level, at);
   const path = useTiles(run, "critical", level, at);
   return {
-    where: bins ? <Where part={part} level={level} tiles={bins} run={run} /> : <Wait />,
-    code: strands ? <Codes part={part} tiles={strands} run={run} /> : <Wait />,
+    where: bins ? (
+      <TimeColumn part={part} level={level} tiles={bins} run={run} />
+    ) : (
+      <ColumnPlaceholder />
+    ),
+    code: strands ? <CodeColumn part={part} tiles={strands} run={run} /> : <ColumnPlaceholder />,
     more: (
       <>
-        {arcs ? <Steals part={part} tiles={arcs} level={level} run={run} /> : <Wait />}
-        <Inside part={part} run={run} path={path && pathOf(part, path)} />
+        {arcs ? (
+          <StealColumn part={part} tiles={arcs} level={level} run={run} />
+        ) : (
+          <ColumnPlaceholder />
+        )}
+        <PathAndFindings part={part} run={run} path={path && pathOf(part, path)} />
       </>
     ),
   };
@@ -76,7 +91,7 @@ export function useSelectionReport(part: Part, run: RunMeta): ReportColumns {
 
 const isLost = (kind: string) => kind === "delay" || kind === "sched" || kind === "app";
 
-function Where(p: { part: Part; level: number; tiles: TileAnswer[]; run: RunMeta }) {
+function TimeColumn(p: { part: RunPart; level: number; tiles: TileAnswer[]; run: RunMeta }) {
   const { part, run: r } = p;
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const length = part.t1 - part.t0;
@@ -108,7 +123,7 @@ function Where(p: { part: Part; level: number; tiles: TileAnswer[]; run: RunMeta
   );
 }
 
-function Codes(p: { part: Part; tiles: TileAnswer[]; run: RunMeta }) {
+function CodeColumn(p: { part: RunPart; tiles: TileAnswer[]; run: RunMeta }) {
   const { exact, strands, codes } = codesOf(p.part, p.tiles);
   return (
     <CodeTable
@@ -120,7 +135,7 @@ function Codes(p: { part: Part; tiles: TileAnswer[]; run: RunMeta }) {
   );
 }
 
-function Steals(p: { part: Part; tiles: TileAnswer[]; level: number; run: RunMeta }) {
+function StealColumn(p: { part: RunPart; tiles: TileAnswer[]; level: number; run: RunMeta }) {
   const { part, run: r } = p;
   const steals = stealsOf(part, p.tiles, p.level, r.elapsed);
   const label = (row: number) => r.threads[row]?.label ?? `thread ${row}`;
@@ -145,7 +160,7 @@ function Steals(p: { part: Part; tiles: TileAnswer[]; level: number; run: RunMet
 }
 
 /** The critical path and the findings in the part. */
-function Inside(p: { part: Part; run: RunMeta; path: number | undefined }) {
+function PathAndFindings(p: { part: RunPart; run: RunMeta; path: number | undefined }) {
   const { part, run: r } = p;
   return (
     <div class="small-report">
@@ -156,7 +171,7 @@ function Inside(p: { part: Part; run: RunMeta; path: number | undefined }) {
         </p>
       )}
       {/* A finding has a time, not a row. */}
-      <FindingsInside
+      <FindingsList
         run={r}
         lies={(f) => !part.rows && f.show.t0 < part.t1 && f.show.t1 > part.t0}
       />

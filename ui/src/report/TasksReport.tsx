@@ -5,17 +5,24 @@
  */
 
 import type { ComponentChildren } from "preact";
-import { useJson, valueOf } from "../ask";
+import { useJson, valueOf } from "../answers";
 import type { RunMeta, TasksReport } from "../data/contract";
 import { requests } from "../data/requests";
 import { count, many, percent, plain, ticks } from "../format";
 import { meta } from "../store";
 import { Term } from "../terms/Term";
-import { Answered } from "../ui/states";
-import { Breakdown, CodeTable, Figures, FindingsInside, StealTable, Wait } from "./parts";
+import { WhenAnswered } from "../ui/placeholders";
+import {
+  Breakdown,
+  CodeTable,
+  Figures,
+  FindingsList,
+  StealTable,
+  ColumnPlaceholder,
+} from "./reportTables";
 import { useTiles, type ReportColumns } from "./SelectionReport";
-import { breakdownOf, tilesOf, type Part } from "./sums";
-import { withOwn } from "./own";
+import { breakdownOf, tilesOf, type RunPart } from "./tileSums";
+import { splitWork } from "./workSplit";
 import "./report.css";
 
 /** The three columns of the drawer; `actions` are below the last one. */
@@ -25,7 +32,7 @@ export function useTasksReport(
 ): ReportColumns {
   const asked = useJson<TasksReport>(of && requests.tasks(run.id, of));
   const tasks = valueOf(asked);
-  const part: Part = tasks
+  const part: RunPart = tasks
     ? { t0: tasks.sums.start, t1: Math.max(tasks.sums.end, tasks.sums.start + 1), rows: null }
     : { t0: 0, t1: 1, rows: null };
   const { level, at } = tilesOf(part, meta.value?.finest_level ?? 0, run.top_level);
@@ -33,22 +40,22 @@ export function useTasksReport(
   const parts = tasks && bins ? breakdownOf(part, level, bins) : null;
   return {
     where: (
-      <Answered asked={asked} what="the sums of these tasks" height={150} small>
+      <WhenAnswered answer={asked} what="the sums of these tasks" height={150} small>
         {(x) => (
           <div class="small-report">
-            <Numbers of={x} run={run} />
+            <TaskNumbers of={x} run={run} />
             {parts ? (
               <Breakdown
-                of={withOwn(parts, x.sums.work)}
+                of={splitWork(parts, x.sums.work)}
                 run={run}
                 sum={`sum of ${many(run.workers, "worker")}`}
               />
             ) : (
-              <Wait />
+              <ColumnPlaceholder />
             )}
           </div>
         )}
-      </Answered>
+      </WhenAnswered>
     ),
     code: tasks && (
       <CodeTable
@@ -60,14 +67,14 @@ export function useTasksReport(
     ),
     more: tasks && (
       <>
-        <Steals of={tasks} run={run} />
-        <Inside of={tasks} run={run} />
+        <TaskSteals of={tasks} run={run} />
+        <PathAndFindings of={tasks} run={run} />
       </>
     ),
   };
 }
 
-function Numbers({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
+function TaskNumbers({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const own = x.sums.work + x.sums.recording;
   return (
@@ -82,7 +89,7 @@ function Numbers({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   );
 }
 
-function Steals({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
+function TaskSteals({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   const { stolen, leaps, robbed, most } = x.steals;
   const label = (row: number) => r.threads[row]?.label ?? `thread ${row}`;
   const rows: [ComponentChildren, number][] = [
@@ -94,7 +101,7 @@ function Steals({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   return <StealTable note={`of ${count(r.steals)} in the run`} of={rows} />;
 }
 
-function Inside({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
+function PathAndFindings({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const { critical, work, ready } = x.sums;
   const inside = new Set(x.findings);
@@ -109,7 +116,7 @@ function Inside({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
           Their strands stood <Term of="ready">ready</Term> for <b>{t(ready)}</b> in all.
         </p>
       )}
-      <FindingsInside run={r} lies={(_, i) => inside.has(i)} />
+      <FindingsList run={r} lies={(_, i) => inside.has(i)} />
     </div>
   );
 }

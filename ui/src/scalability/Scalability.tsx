@@ -5,7 +5,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { useJson } from "../ask";
+import { useJson } from "../answers";
 import { runColour } from "../colors";
 import { register } from "../commands";
 import type { Scalability as Bounds } from "../data/contract";
@@ -14,19 +14,19 @@ import { registerExport } from "../export/export";
 import { count, many, percent, plain, ticks, times } from "../format";
 import { meta, run, runMeta, status } from "../store";
 import { colours, dark } from "../theme/theme";
-import { BoundsChart, pointPath, type BoundsRun, type Measured } from "../ui/Bounds";
-import { spanBetween, useEstimated } from "../ui/estimated";
-import { Choice, RunBadge, Toggle } from "../ui/parts";
-import { useWidth } from "../ui/size";
-import { Answered, Empty } from "../ui/states";
+import { BoundsChart, pointPath, type BoundsRun, type Measured } from "../ui/BoundsChart";
+import { spanInterval, useEstimated } from "../ui/estimates";
+import { Choice, RunBadge, Toggle } from "../ui/widgets";
+import { useWidth } from "../ui/textWidth";
+import { WhenAnswered, EmptyState } from "../ui/placeholders";
 import "./scalability.css";
 
 export function Scalability() {
   const asked = useJson<Bounds>(requests.scalability(run.value));
   return (
-    <Answered asked={asked} what="the bounds" height={420}>
-      {(b) => <Loaded bounds={b} />}
-    </Answered>
+    <WhenAnswered answer={asked} what="the bounds" height={420}>
+      {(b) => <BoundsView bounds={b} />}
+    </WhenAnswered>
   );
 }
 
@@ -36,7 +36,7 @@ export function ofProgram(b: Bounds, name: string, nameOf: (id: string) => strin
   return { runs: b.runs.filter(same), measured: b.measured.filter(same) };
 }
 
-function Loaded({ bounds: all }: { bounds: Bounds }) {
+function BoundsView({ bounds: all }: { bounds: Bounds }) {
   const log = useSignal(true),
     table = useSignal(false),
     most = useSignal<"64" | "128">("64");
@@ -110,15 +110,15 @@ function Loaded({ bounds: all }: { bounds: Bounds }) {
   }, []);
   if (lines.length === 0)
     return (
-      <Empty title="No bounds">
+      <EmptyState title="No bounds">
         {b.runs[0]?.note ?? "The run has no work, so nothing bounds it."}
-      </Empty>
+      </EmptyState>
     );
   const own = b.runs.find((r) => r.run === run.value) ?? b.runs[0]!;
   return (
     <div class="scalability">
       <div class="scroll main">
-        <h1>{headline(...told(b, own))}</h1>
+        <h1>{headline(...headlineRun(b, own))}</h1>
         {own.note && <p class="note">{own.note}</p>}
         {warnings.map((w) => (
           <p class="note worse" key={w}>
@@ -227,7 +227,7 @@ function Loaded({ bounds: all }: { bounds: Bounds }) {
                       {" "}
                       estimated,{" "}
                       {
-                        spanBetween(estimate.estimated, estimate.report, m.ticks_per_second)
+                        spanInterval(estimate.estimated, estimate.report, m.ticks_per_second)
                           .parallelism
                       }
                     </span>
@@ -284,7 +284,7 @@ function Loaded({ bounds: all }: { bounds: Bounds }) {
  * The run for the headline, with the speedup that it reached. A run on one worker has speedup 1 for
  * every program, so another run is preferred.
  */
-function told(
+function headlineRun(
   b: Bounds,
   own: Bounds["runs"][number],
 ): [Bounds["runs"][number], Bounds["measured"][number] | undefined] {

@@ -5,10 +5,10 @@
 
 import type { Report, RunMeta, SiteExtra } from "../data/contract";
 import { count, many, ticks } from "../format";
-import { show } from "../store";
+import { showInTab } from "../store";
 import { colours } from "../theme/theme";
-import { BySize } from "./BySize";
-import type { Row } from "./rows";
+import { StrandSizes } from "./StrandSizes";
+import type { Row } from "./siteRows";
 
 export function SiteDetail({
   row,
@@ -37,7 +37,7 @@ export function SiteDetail({
   return (
     <section class="detail" aria-label={`Details of ${row.kind === "block" ? row.name : name}`}>
       {of && code && of.sizes.length > 0 && (
-        <BySize block={of} label={code.label} site={row.site} run={r} />
+        <StrandSizes block={of} label={code.label} site={row.site} run={r} />
       )}
       <div class="head">
         <h2>
@@ -47,7 +47,7 @@ export function SiteDetail({
           <button
             type="button"
             class="link"
-            onClick={() => show("timeline", null, { kind: "site", run: r.id, site: row.site })}
+            onClick={() => showInTab("timeline", null, { kind: "site", run: r.id, site: row.site })}
           >
             {tasks === 1 ? "Show it in the timeline" : `Show these ${count(tasks)} in the timeline`}{" "}
             →
@@ -86,7 +86,7 @@ export function SiteDetail({
                 title={`task ${i.task}, from ${ticks(i.start, tps)} to ${ticks(i.end, tps)}`}
                 onClick={() => {
                   const pad = (i.end - i.start) * 0.25;
-                  show(
+                  showInTab(
                     "timeline",
                     { t0: Math.max(0, i.start - pad), t1: Math.min(r.elapsed, i.end + pad) },
                     { kind: "task", run: r.id, id: i.task },

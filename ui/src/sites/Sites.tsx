@@ -2,27 +2,35 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { useJson, valueOf } from "../ask";
-import { codeColour } from "../codes";
+import { useJson, valueOf } from "../answers";
+import { codeColour } from "../codeColours";
 import { register } from "../commands";
 import type { Report, RunMeta, SiteExtra } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport, save } from "../export/export";
 import { change, count, many, percent, plain, ticks } from "../format";
-import { announcement, drawer, run, runMeta, selection, show, status } from "../store";
+import { announcement, drawer, run, runMeta, selection, showInTab, status } from "../store";
 import { colours, dark } from "../theme/theme";
-import { Place, Swatch } from "../ui/parts";
-import { about } from "../ui/estimated";
-import { Spark } from "../ui/Spark";
-import { Answered, Empty } from "../ui/states";
+import { Place, Swatch } from "../ui/widgets";
+import { roundedEstimate } from "../ui/estimates";
+import { Sparkline } from "../ui/Sparkline";
+import { WhenAnswered, EmptyState } from "../ui/placeholders";
 import { csv, sorted, Table, type Column, type Order } from "../ui/Table";
 import { parse } from "./filter";
-import { flatten, rows, type Row } from "./rows";
+import { visibleRows, siteTableRows, type Row } from "./siteRows";
 import { SiteDetail } from "./SiteDetail";
 import { SourcePane } from "./SourcePane";
 import "./sites.css";
 
-const KNOWN = ["work", "critical", "count", "span", "parallelism", "delay", "stretch"] as const;
+const FILTER_COLUMNS = [
+  "work",
+  "critical",
+  "count",
+  "span",
+  "parallelism",
+  "delay",
+  "stretch",
+] as const;
 
 /** The code with most of the critical path, shown until a row is selected. */
 const heaviest = (rows: Row[]): Row =>
@@ -36,18 +44,28 @@ export function Sites() {
   const extras = useJson<SiteExtra[]>(requests.sites(run.value));
   if (!meta) return null;
   return (
-    <Answered asked={report} what="the spawn sites" height={400}>
+    <WhenAnswered answer={report} what="the spawn sites" height={400}>
       {(r) => {
         if (!r.sites?.length)
-          return <Empty title="There are no spawn sites">The trace holds no tasks.</Empty>;
+          return (
+            <EmptyState title="There are no spawn sites">The trace holds no tasks.</EmptyState>
+          );
         // Without the extras, the table only lacks its sparklines and delays.
-        return <Loaded report={r} extras={valueOf(extras) ?? []} run={meta} />;
+        return <SitesView report={r} extras={valueOf(extras) ?? []} run={meta} />;
       }}
-    </Answered>
+    </WhenAnswered>
   );
 }
 
-function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[]; run: RunMeta }) {
+function SitesView({
+  report,
+  extras,
+  run: r,
+}: {
+  report: Report;
+  extras: SiteExtra[];
+  run: RunMeta;
+}) {
   const text = useSignal("");
   const order = useSignal<Order | null>(null);
   const closed = useSignal<ReadonlySet<string>>(new Set());
@@ -55,7 +73,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
   const chosen = useSignal<string | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const tps = r.ticks_per_second;
-  const groups = useMemo(() => rows(report, extras, r), [report, extras, r]);
+  const groups = useMemo(() => siteTableRows(report, extras, r), [report, extras, r]);
   const stretched = groups.some(
     (g) => g.site.stretch !== null || g.blocks.some((b) => b.stretch !== null),
   );
@@ -122,7 +140,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
       left: true,
       cell: (w) =>
         w.kind === "more" ? null : w.spark.length ? (
-          <Spark
+          <Sparkline
             values={w.spark}
             top={r.workers}
             fill={
@@ -160,7 +178,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
         w.kind === "more"
           ? null
           : w.kind === "site" && report.estimated && w.count >= 10_000
-            ? `≈ ${about(w.count)}`
+            ? `≈ ${roundedEstimate(w.count)}`
             : count(w.count),
     },
     {
@@ -244,7 +262,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
       : []),
   ];
 
-  const filter = parse(text.value, KNOWN);
+  const filter = parse(text.value, FILTER_COLUMNS);
   const shown = useMemo(() => {
     const fits = "fits" in filter ? filter.fits : () => true;
     const facts = (w: Row) => ({
@@ -272,7 +290,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
       columns,
       order.value,
     );
-    return flatten(
+    return visibleRows(
       sites.map((s) => ({
         site: s,
         blocks: sorted(bySite.get(s.id)!.blocks, columns, order.value),
@@ -310,7 +328,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
   const open = (w: Row) => {
     select(w);
     drawer.value = true;
-    show("timeline", null, selection.value);
+    showInTab("timeline", null, selection.value);
   };
   const copy = async () => {
     const textOut = csv(
@@ -356,7 +374,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
           tabs: ["sites"],
           group: "Sites",
           run: () => {
-            if (selection.value) show("timeline", null, selection.value);
+            if (selection.value) showInTab("timeline", null, selection.value);
           },
         },
       ),
@@ -427,7 +445,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
             onOrder={(o) => (order.value = o)}
           />
           {shown.length === 0 && (
-            <Empty small title="No row fits the filter">
+            <EmptyState small title="No row fits the filter">
               <button
                 type="button"
                 class="link"
@@ -436,7 +454,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
               >
                 Show all
               </button>
-            </Empty>
+            </EmptyState>
           )}
           {groups.length === 1 && (
             <p class="hint">

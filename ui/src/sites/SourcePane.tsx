@@ -2,15 +2,15 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useJson } from "../ask";
+import { useJson } from "../answers";
 import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
 import { areaTicks, ticks } from "../format";
 import { run, selection } from "../store";
-import { Choice } from "../ui/parts";
+import { Choice } from "../ui/widgets";
 import { SourceLines } from "../ui/SourceLines";
-import { Answered, backticks, Empty } from "../ui/states";
-import type { Row } from "./rows";
+import { WhenAnswered, codeInBackticks, EmptyState } from "../ui/placeholders";
+import type { Row } from "./siteRows";
 
 /**
  * False for files outside the program: system headers, and sources of the standard library and of
@@ -69,13 +69,13 @@ export function SourcePane({
   return (
     <aside class="right" aria-label="Source">
       {file === null ? (
-        <Empty
+        <EmptyState
           title="No source places"
           command="CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release"
         >
           The trace knows addresses, not files: the program carries no line tables. Build it with
           some and record again:
-        </Empty>
+        </EmptyState>
       ) : (
         <>
           <div class="bar">
@@ -109,7 +109,7 @@ export function SourcePane({
               />
             </span>
           </div>
-          <Answered asked={asked} what={file} height={400}>
+          <WhenAnswered answer={asked} what={file} height={400}>
             {(s) => (
               <Lines
                 source={s}
@@ -121,7 +121,7 @@ export function SourcePane({
                 runId={r.id}
               />
             )}
-          </Answered>
+          </WhenAnswered>
         </>
       )}
     </aside>
@@ -162,7 +162,8 @@ function Lines({
     const e = box.current.querySelector<HTMLElement>(`[data-line="${target}"]`);
     if (e) box.current.scrollTop = e.offsetTop - box.current.clientHeight / 3;
   }, [s.file, target, s.lines.length]);
-  if (s.missing) return <Empty title="The source is not here">{backticks(s.missing)}</Empty>;
+  if (s.missing)
+    return <EmptyState title="The source is not here">{codeInBackticks(s.missing)}</EmptyState>;
   const total = s.lines.reduce((n, l) => n + heat(l), 0);
   return (
     <>
@@ -178,7 +179,7 @@ function Lines({
       </div>
       {s.part && (
         <div class="note">
-          Only lines with samples and what the trace carries: {backticks(s.part)}
+          Only lines with samples and what the trace carries: {codeInBackticks(s.part)}
         </div>
       )}
       <div class="scroll lines" ref={box} tabIndex={0} aria-label={`${s.file}`}>

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { csv, sorted, type Column } from "../ui/Table";
-import { parse, type Facts } from "./filter";
+import { parse, type RowFacts } from "./filter";
 
-const rows: Facts[] = [
+const rows: RowFacts[] = [
   {
     text: "msort src/sort.rs:37",
     numbers: { work: 6.51, critical: 0.488, count: 126, stretch: null },

@@ -3,13 +3,13 @@
  * `count<10`. All of them must hold.
  */
 
-export interface Facts {
+export interface RowFacts {
   text: string;
   /** By name: times in seconds, shares from 0 to 1, counts. */
   numbers: Record<string, number | null>;
 }
 
-export type Filter = { error: string } | { fits: (facts: Facts) => boolean };
+export type Filter = { error: string } | { fits: (facts: RowFacts) => boolean };
 
 const UNITS: Record<string, number> = {
   s: 1,
@@ -31,7 +31,7 @@ const LIMIT =
 
 /** Parses a filter; `known` are the names allowed in limits. */
 export function parse(text: string, known: readonly string[]): Filter {
-  const tests: ((f: Facts) => boolean)[] = [];
+  const tests: ((f: RowFacts) => boolean)[] = [];
   let error: string | null = null;
   const rest = text.replace(
     LIMIT,

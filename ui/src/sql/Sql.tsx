@@ -2,20 +2,20 @@
 
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { useJson, valueOf } from "../ask";
+import { useJson, valueOf } from "../answers";
 import type { Queries, RunMeta, SqlAnswer } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { many } from "../format";
-import { drawer, meta, runMeta, show, status } from "../store";
+import { drawer, meta, runMeta, showInTab, status } from "../store";
 import { csv, sorted, Table, type Column, type Order } from "../ui/Table";
-import { Answered, Empty } from "../ui/states";
-import { linkOf } from "./links";
+import { WhenAnswered, EmptyState } from "../ui/placeholders";
+import { linkOf } from "./rowLinks";
 import "./sql.css";
 
 /** The text and the last query are kept while other tabs are shown. */
-const text = signal("");
-const asked = signal<string | null>(null);
+const queryText = signal("");
+const lastQuery = signal<string | null>(null);
 
 export function Sql() {
   const r = runMeta();
@@ -23,22 +23,22 @@ export function Sql() {
   // A report file has no database.
   if (meta.value?.mode === "report")
     return (
-      <Empty title="SQL needs the trace" command="workspan view run.wspan">
+      <EmptyState title="SQL needs the trace" command="workspan view run.wspan">
         This report is a file that answers nothing new.
-      </Empty>
+      </EmptyState>
     );
-  return <Asking run={r} />;
+  return <QueryView run={r} />;
 }
 
-function Asking({ run: r }: { run: RunMeta }) {
+function QueryView({ run: r }: { run: RunMeta }) {
   const ready = valueOf(useJson<Queries>(requests.queries()));
   const schema = useSignal(false);
   useEffect(() => {
     const first = ready?.queries.find((q) => q.name === "critical-path") ?? ready?.queries[0];
-    if (first && !text.value) text.value = asked.value = first.sql;
+    if (first && !queryText.value) queryText.value = lastQuery.value = first.sql;
   }, [ready]);
-  const answer = useJson<SqlAnswer>(asked.value ? requests.sql(r.id, asked.value) : null);
-  const ask = () => (asked.value = text.value.trim() || null);
+  const answer = useJson<SqlAnswer>(lastQuery.value ? requests.sql(r.id, lastQuery.value) : null);
+  const ask = () => (lastQuery.value = queryText.value.trim() || null);
   return (
     <div class="sql">
       <aside class="scroll" aria-label="Ready queries" tabIndex={0}>
@@ -47,9 +47,9 @@ function Asking({ run: r }: { run: RunMeta }) {
           <button
             key={q.name}
             type="button"
-            class={`ready ${q.sql === asked.value ? "on" : ""}`}
-            aria-pressed={q.sql === asked.value}
-            onClick={() => (text.value = asked.value = q.sql)}
+            class={`ready ${q.sql === lastQuery.value ? "on" : ""}`}
+            aria-pressed={q.sql === lastQuery.value}
+            onClick={() => (queryText.value = lastQuery.value = q.sql)}
           >
             <b>{q.name}</b>
             <span>{q.about}</span>
@@ -68,8 +68,8 @@ function Asking({ run: r }: { run: RunMeta }) {
             aria-label="Query in SQL"
             rows={6}
             spellcheck={false}
-            value={text.value}
-            onInput={(e) => (text.value = e.currentTarget.value)}
+            value={queryText.value}
+            onInput={(e) => (queryText.value = e.currentTarget.value)}
             onKeyDown={(e) => {
               e.stopPropagation();
               if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
@@ -105,10 +105,10 @@ function Asking({ run: r }: { run: RunMeta }) {
           </pre>
         )}
         <div class="scroll answer" tabIndex={0} role="group" aria-label="Answer">
-          {asked.value !== null && (
-            <Answered asked={answer} what="the answer" height={240}>
-              {(a) => <Rows answer={a} run={r} />}
-            </Answered>
+          {lastQuery.value !== null && (
+            <WhenAnswered answer={answer} what="the answer" height={240}>
+              {(a) => <AnswerTable answer={a} run={r} />}
+            </WhenAnswered>
           )}
         </div>
       </div>
@@ -121,7 +121,7 @@ const MAX_SHOWN = 40;
 
 type Row = { id: number; cells: SqlAnswer["rows"][number] };
 
-function Rows({ answer: a, run: r }: { answer: SqlAnswer; run: RunMeta }) {
+function AnswerTable({ answer: a, run: r }: { answer: SqlAnswer; run: RunMeta }) {
   const order = useSignal<Order | null>(null);
   const rows = useMemo(() => a.rows.map((cells, id): Row => ({ id, cells })), [a]);
   const columns = useMemo(() => columnsOf(a, r), [a, r]);
@@ -134,7 +134,7 @@ function Rows({ answer: a, run: r }: { answer: SqlAnswer; run: RunMeta }) {
     };
   }, [a]);
   useEffect(() => registerExport({ tab: "sql", csv: () => csv(columns, rows) }), [columns, rows]);
-  if (rows.length === 0) return <Empty small title="No row" />;
+  if (rows.length === 0) return <EmptyState small title="No row" />;
   return (
     <Table
       label="Answer"
@@ -164,7 +164,7 @@ function columnsOf(a: SqlAnswer, r: RunMeta): Column<Row>[] {
           aria-label={`Show row ${w.id + 1} in the timeline`}
           onClick={() => {
             drawer.value = true;
-            show("timeline", to.at, to.selection);
+            showInTab("timeline", to.at, to.selection);
           }}
         >
           Show →

@@ -2,9 +2,9 @@
 
 import type { RunMeta } from "../data/contract";
 import { count, ticks } from "../format";
-import type { Spread } from "./numbers";
+import type { LengthSpread } from "./reportStatistics";
 
-export function Distribution(p: { of: Spread; run: RunMeta; what: string; small?: boolean }) {
+export function Distribution(p: { of: LengthSpread; run: RunMeta; what: string; small?: boolean }) {
   const bins = p.of.histogram;
   const from = bins.findIndex((n) => n > 0);
   // Without any length above zero there is nothing to show.

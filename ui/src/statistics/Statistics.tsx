@@ -5,21 +5,28 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { useJson } from "../ask";
+import { useJson } from "../answers";
 import type { Report, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { count, fileName, many, percent, plain, ticks } from "../format";
-import { runMeta, show, status } from "../store";
+import { runMeta, showInTab, status } from "../store";
 import { Term } from "../terms/Term";
-import { Choice } from "../ui/parts";
+import { Choice } from "../ui/widgets";
 import { csv, Table, type Column } from "../ui/Table";
-import { Answered, Empty } from "../ui/states";
-import { nothingStolen } from "../ui/words";
+import { WhenAnswered, EmptyState } from "../ui/placeholders";
+import { noStealsSentence } from "../ui/sentences";
 import { Distribution } from "./Distribution";
-import { Matrix } from "./Matrix";
+import { StealMatrix } from "./StealMatrix";
 import { Pools, Processes } from "./PoolsAndProcesses";
-import { EDGES, matricesOf, siteRows, type Numbers, type Pairs, type SiteLengths } from "./numbers";
+import {
+  EDGES,
+  matricesOf,
+  siteRows,
+  type ReportStatistics,
+  type StealPairs,
+  type SiteLengths,
+} from "./reportStatistics";
 import "./statistics.css";
 
 export function Statistics() {
@@ -27,14 +34,14 @@ export function Statistics() {
   const asked = useJson<Report>(r ? requests.report(r.id) : null);
   if (!r) return null;
   return (
-    <Answered asked={asked} what="the statistics" height={420}>
-      {(report) => <Shown report={report} run={r} />}
-    </Answered>
+    <WhenAnswered answer={asked} what="the statistics" height={420}>
+      {(report) => <StatisticsView report={report} run={r} />}
+    </WhenAnswered>
   );
 }
 
-function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
-  const s = report.statistics as Numbers | null | undefined;
+function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
+  const s = report.statistics as ReportStatistics | null | undefined;
   const rows = useMemo(() => (s ? siteRows(s) : []), [s]);
   const columns = columnsOf(r);
   useEffect(() => registerExport({ tab: "statistics", csv: () => csv(columns, rows) }), [rows, r]);
@@ -52,9 +59,9 @@ function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
   }, [s]);
   if (!s)
     return (
-      <Empty title="No statistics">
+      <EmptyState title="No statistics">
         This run has none: <code>workspan report --statistics</code> says why.
-      </Empty>
+      </EmptyState>
     );
   return (
     <div class="statistics scroll">
@@ -75,15 +82,15 @@ function Shown({ report, run: r }: { report: Report; run: RunMeta }) {
       <ReadyTimes of={s} run={r} />
       <Pools report={report} run={r} />
       <Processes report={report} run={r} />
-      <Waiting of={s} run={r} elapsed={report.elapsed as number} />
-      <Steals of={s} run={r} />
+      <WaitingStrands of={s} run={r} elapsed={report.elapsed as number} />
+      <StealTables of={s} run={r} />
     </div>
   );
 }
 
 function select(w: SiteLengths, r: RunMeta): void {
   const site = r.sites.findIndex((x) => x.place === w.id);
-  if (site >= 0) show("sites", null, { kind: "site", run: r.id, site });
+  if (site >= 0) showInTab("sites", null, { kind: "site", run: r.id, site });
 }
 
 function columnsOf(r: RunMeta): Column<SiteLengths>[] {
@@ -144,7 +151,7 @@ function columnsOf(r: RunMeta): Column<SiteLengths>[] {
   ];
 }
 
-function ReadyTimes({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
+function ReadyTimes({ of: s, run: r }: { of: ReportStatistics; run: RunMeta }) {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   if (s.ready_by_edge.length === 0) return null;
   return (
@@ -195,7 +202,7 @@ function ReadyTimes({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
 }
 
 /** Number of ready strands over the run. */
-function Waiting(p: { of: Numbers; run: RunMeta; elapsed: number }) {
+function WaitingStrands(p: { of: ReportStatistics; run: RunMeta; elapsed: number }) {
   const { of: s, run: r, elapsed } = p;
   const { bin_mean: means, max, mean } = s.ready;
   const top = Math.max(1, ...means);
@@ -242,13 +249,13 @@ function Waiting(p: { of: Numbers; run: RunMeta; elapsed: number }) {
 /** A value that the runtime does not report is not 0. */
 const UNKNOWN = <span title="The runtime does not tell">–</span>;
 
-const movedIn = (m: Pairs): boolean =>
+const hasMovedStrands = (m: StealPairs): boolean =>
   m.thieves.some((row, thief) => row.some((n, victim) => n > 0 && thief !== victim));
 
-function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
+function StealTables({ of: s, run: r }: { of: ReportStatistics; run: RunMeta }) {
   const none = s.steals.count === 0 && s.steals.failed === 0;
   // Even without steals, strands may have moved between workers.
-  const matrices = useMemo(() => matricesOf(s).filter((m) => !none || movedIn(m)), [s]);
+  const matrices = useMemo(() => matricesOf(s).filter((m) => !none || hasMovedStrands(m)), [s]);
   const edge = useSignal(matrices[0]?.edge ?? "all");
   const m = matrices.find((x) => x.edge === edge.value) ?? matrices[0];
   const t = (n: number) => ticks(n, r.ticks_per_second);
@@ -271,11 +278,11 @@ function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
         </h2>
         <p class="hint">
           {s.steals.workers.length > 1
-            ? nothingStolen(r)
+            ? noStealsSentence(r)
             : "One worker: there is nobody to steal from."}
         </p>
         {choice}
-        {m && <Matrix of={m} run={r} />}
+        {m && <StealMatrix of={m} run={r} />}
       </section>
     );
   if (!m) return null;
@@ -292,7 +299,7 @@ function Steals({ of: s, run: r }: { of: Numbers; run: RunMeta }) {
       </h2>
       {choice}
       <div class="steals">
-        <Matrix of={m} run={r} />
+        <StealMatrix of={m} run={r} />
         <table class="table" aria-label="Steals by worker">
           <thead>
             <tr>

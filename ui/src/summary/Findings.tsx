@@ -1,6 +1,6 @@
 /** What to change: each finding as a command, with the event, its cost and the possible gain. */
 
-import { useJson, valueOf } from "../ask";
+import { useJson, valueOf } from "../answers";
 import type {
   FindingWords,
   Report,
@@ -18,14 +18,14 @@ import {
   run,
   runMeta,
   selection,
-  show,
+  showInTab,
   source,
   type Selection,
 } from "../store";
-import { plainWords, Section, Sentence } from "../ui/parts";
+import { plainWords, Section, Sentence } from "../ui/widgets";
 import { SourceLines } from "../ui/SourceLines";
-import { Empty } from "../ui/states";
-import { imperative } from "./imperatives";
+import { EmptyState } from "../ui/placeholders";
+import { findingTitle } from "./findingTitles";
 
 /** Opens the view that shows a finding, with its callouts. */
 export function showFinding(f: FindingWords, index: number): void {
@@ -43,7 +43,7 @@ export function showFinding(f: FindingWords, index: number): void {
   colorBy.value = "code";
   const pad = (t1 - t0) * 0.15,
     end = runMeta()?.elapsed ?? t1;
-  show(
+  showInTab(
     "timeline",
     t1 > t0 ? { t0: Math.max(0, t0 - pad), t1: Math.min(end, t1 + pad) } : null,
     what,
@@ -67,7 +67,7 @@ const MAX_SHOWN = 5;
 
 export function Findings(p: { of: Summary; report: Report | undefined; run: RunMeta }) {
   const { report, run: r } = p;
-  if (p.of.findings.length === 0) return <Nothing report={report} run={r} />;
+  if (p.of.findings.length === 0) return <NoFindings report={report} run={r} />;
   // A part's report has a clock of its own.
   const elapsed = (report?.elapsed as number | undefined) ?? r.elapsed;
   const b = report?.breakdown;
@@ -88,18 +88,18 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
       {p.of.findings.slice(0, MAX_SHOWN).map((f, i) => (
         <Finding key={i} of={f} index={i} place={places[i]?.place} run={r} elapsed={elapsed} />
       ))}
-      <Rest of={p.of.findings.slice(0, MAX_SHOWN)} lost={lost} run={r} />
+      <SmallerLosses of={p.of.findings.slice(0, MAX_SHOWN)} lost={lost} run={r} />
     </Section>
   );
 }
 
 /** Share of the loss below which the remainder has no row. */
-const MIN_REST = 0.005;
+const MIN_SMALLER_LOSS = 0.005;
 
 /** Losses without a finding, so that the costs add up. */
-function Rest(p: { of: FindingWords[]; lost: number; run: RunMeta }) {
+function SmallerLosses(p: { of: FindingWords[]; lost: number; run: RunMeta }) {
   const rest = p.lost - p.of.reduce((sum, f) => sum + f.lost, 0);
-  if (!(rest > MIN_REST * p.lost)) return null;
+  if (!(rest > MIN_SMALLER_LOSS * p.lost)) return null;
   const [value, unit] = areaTicks(rest, p.run.ticks_per_second).split("\u00a0");
   return (
     <div class="finding rest">
@@ -119,11 +119,11 @@ function Rest(p: { of: FindingWords[]; lost: number; run: RunMeta }) {
   );
 }
 
-function Nothing({ report, run: r }: { report: Report | undefined; run: RunMeta }) {
+function NoFindings({ report, run: r }: { report: Report | undefined; run: RunMeta }) {
   const why = report?.verdict?.state;
   return (
     <Section title="What to change">
-      <Empty small title="Nothing stands out">
+      <EmptyState small title="Nothing stands out">
         {report?.unread
           ? "What could be read names no cause; of the rest nothing is known."
           : why === "one_task"
@@ -133,7 +133,7 @@ function Nothing({ report, run: r }: { report: Report | undefined; run: RunMeta 
               : r.workers === 1
                 ? "There was one worker, which always had something to do or nothing was left: record with more workers to see what limits them."
                 : "The workers were busy nearly all of the time. More speed comes from less work or more workers."}
-      </Empty>
+      </EmptyState>
     </Section>
   );
 }
@@ -147,7 +147,7 @@ function Finding(p: {
 }) {
   const { of: f, index: i, run: r } = p;
   const tps = r.ticks_per_second;
-  const title = imperative(f, p.place, r);
+  const title = findingTitle(f, p.place, r);
   return (
     <div class="finding">
       <span class="badge round" aria-hidden="true">

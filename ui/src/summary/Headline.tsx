@@ -8,8 +8,8 @@ import type { FindingWords, Report, RunMeta, Summary, Words } from "../data/cont
 import { areaTicks, count, fileName, percent, plain, ticks, times, units } from "../format";
 import { selection, tab, whatif } from "../store";
 import { Term } from "../terms/Term";
-import { Place, Sentence } from "../ui/parts";
-import { codeWords } from "./imperatives";
+import { Place, Sentence } from "../ui/widgets";
+import { codeWords } from "./findingTitles";
 
 export function Headline(p: { of: Summary; report: Report | undefined; run: RunMeta }) {
   const { of: s, report, run: r } = p;
@@ -17,13 +17,17 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
   const place = (report?.findings as any[] | undefined)?.[0]?.place;
   return (
     <>
-      <h1 class="verdict">{isUsual(report) ? usual(report!) : units(inPart(s.verdict, report))}</h1>
+      <h1 class="verdict">
+        {isUsual(report) ? usualVerdict(report!) : units(inPart(s.verdict, report))}
+      </h1>
       {f && !isMachine(f) && report && (
         <p class="why">
           <Culprit of={f} evidence={report.findings[0]?.evidence} place={place} run={r} />
         </p>
       )}
-      {f && !isMachine(f) && f.gain > 0 && report && <Fix of={f} report={report} run={r} />}
+      {f && !isMachine(f) && f.gain > 0 && report && (
+        <PossibleGain of={f} report={report} run={r} />
+      )}
       {s.why.map((w, i) => (
         <p key={i} class={f && !isMachine(f) ? "why more" : "why"}>
           <Sentence of={w} />
@@ -50,7 +54,7 @@ function isUsual(report: Report | undefined): boolean {
   return report?.verdict?.state === "lost" && !report.unread && !report.limits?.divided_by_threads;
 }
 
-function usual(report: Report) {
+function usualVerdict(report: Report) {
   const busy = report.mean_busy as number;
   return (
     <>
@@ -126,7 +130,15 @@ function capital(words: Words): Words {
 }
 
 /** The run's time without the first finding's loss. */
-function Fix({ of: f, report, run: r }: { of: FindingWords; report: Report; run: RunMeta }) {
+function PossibleGain({
+  of: f,
+  report,
+  run: r,
+}: {
+  of: FindingWords;
+  report: Report;
+  run: RunMeta;
+}) {
   const elapsed = report.elapsed as number;
   const left = ticks(elapsed - f.gain, r.ticks_per_second);
   const suggestion = report.suggestion?.finding === 0 ? report.suggestion : null;

@@ -3,10 +3,10 @@
  * scale alone, its share of the run, and the equivalent command.
  */
 
-import { useJson, valueOf } from "../ask";
+import { useJson, valueOf } from "../answers";
 import type { Report, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
-import { countWords } from "../frame/parts";
+import { partCountText } from "../frame/runParts";
 import { count, fileName, many, percent, plain, ticks, times } from "../format";
 import { Term } from "../terms/Term";
 
@@ -24,7 +24,7 @@ export function PartHeadline({ report, run: r }: { report: Report; run: RunMeta 
         <Term of="parallelism">{times(report.parallelism)}</Term>.
       </h1>
       <p class="why">
-        It was open for {t(elapsed)} of {t(r.elapsed)}, in {countWords(r.only!)} with{" "}
+        It was open for {t(elapsed)} of {t(r.elapsed)}, in {partCountText(r.only!)} with{" "}
         {many(tasks, "task")} inside. It is {t(report.work)} of the run's work
         {share(report.work, whole?.work)}; at most {t(report.span)} of it lie on one path
         {whole && <>, where the run's span is {t(whole.span)}</>}.

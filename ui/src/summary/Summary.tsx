@@ -1,7 +1,7 @@
 /** The first tab: the verdict, where the worker time went, what to change, and the numbers. */
 
 import { useEffect } from "preact/hooks";
-import { useJson, valueOf, type Asked } from "../ask";
+import { useJson, valueOf, type AnswerState } from "../answers";
 import type {
   Estimated,
   Report,
@@ -27,30 +27,30 @@ import { run, runMeta, tab } from "../store";
 import { tokens } from "../colors";
 import { Term } from "../terms/Term";
 import { colours, dark } from "../theme/theme";
-import { BoundsChart } from "../ui/Bounds";
+import { BoundsChart } from "../ui/BoundsChart";
 import { breakdown, type Part } from "../ui/breakdown";
-import { around, isCounted, spanBetween } from "../ui/estimated";
-import { Place, Section } from "../ui/parts";
-import { useWidth } from "../ui/size";
+import { errorMargin, isCounted, spanInterval } from "../ui/estimates";
+import { Place, Section } from "../ui/widgets";
+import { useWidth } from "../ui/textWidth";
 import { StackedBar } from "../ui/StackedBar";
-import { Answered, backticks, Empty } from "../ui/states";
+import { WhenAnswered, codeInBackticks, EmptyState } from "../ui/placeholders";
 import { Stages } from "../frame/Loading";
-import { numbersCsv } from "./numbers";
+import { numbersCsv } from "./summaryCsv";
 import { Findings } from "./Findings";
 import { Headline } from "./Headline";
 import { PartHeadline } from "./PartHeadline";
-import { Strip } from "./Strip";
+import { RunningWorkers } from "./RunningWorkers";
 import { Trust } from "./Trust";
 import "./summary.css";
 
 export function Summary() {
   const meta = runMeta();
   if (!meta) return null;
-  return meta.overview === null ? <Whole meta={meta} /> : <Early meta={meta} />;
+  return meta.overview === null ? <FullSummary meta={meta} /> : <PreviewSummary meta={meta} />;
 }
 
 /** The summary of a run that is still being read. */
-function Early({ meta }: { meta: RunMeta }) {
+function PreviewSummary({ meta }: { meta: RunMeta }) {
   return (
     <div class="summary">
       <div class="story scroll">
@@ -61,13 +61,13 @@ function Early({ meta }: { meta: RunMeta }) {
         <div class="stages" role="status">
           <Stages />
         </div>
-        <Strip run={meta} findings={[]} />
+        <RunningWorkers run={meta} findings={[]} />
       </div>
     </div>
   );
 }
 
-function Whole({ meta }: { meta: RunMeta }) {
+function FullSummary({ meta }: { meta: RunMeta }) {
   const id = run.value;
   const summary = useJson<Words>(requests.summary(id));
   const report = useJson<Report>(requests.report(id));
@@ -79,51 +79,51 @@ function Whole({ meta }: { meta: RunMeta }) {
   );
   const story = meta.only ? (
     <>
-      <Answered asked={report} what="the numbers" height={80}>
+      <WhenAnswered answer={report} what="the numbers" height={80}>
         {(rep) => <PartHeadline report={rep} run={meta} />}
-      </Answered>
-      <Answered asked={report} what="where the time went" height={64}>
-        {(rep) => <Went report={rep} run={meta} />}
-      </Answered>
-      <Strip run={meta} findings={valueOf(summary)?.findings ?? []} />
-      <Answered asked={summary} what="the findings">
+      </WhenAnswered>
+      <WhenAnswered answer={report} what="where the time went" height={64}>
+        {(rep) => <WhereTimeWent report={rep} run={meta} />}
+      </WhenAnswered>
+      <RunningWorkers run={meta} findings={valueOf(summary)?.findings ?? []} />
+      <WhenAnswered answer={summary} what="the findings">
         {(s) => <Findings of={s} report={r} run={meta} />}
-      </Answered>
+      </WhenAnswered>
     </>
   ) : (
     <>
-      <Answered asked={summary} what="the verdict" height={80}>
+      <WhenAnswered answer={summary} what="the verdict" height={80}>
         {(s) => <Headline of={s} report={r} run={meta} />}
-      </Answered>
+      </WhenAnswered>
       {r && <Trust report={r} run={meta} />}
-      <Answered asked={report} what="where the time went" height={64}>
-        {(rep) => <Went report={rep} run={meta} />}
-      </Answered>
-      <Strip run={meta} findings={valueOf(summary)?.findings ?? []} report={r} />
-      <Answered asked={summary} what="the findings">
+      <WhenAnswered answer={report} what="where the time went" height={64}>
+        {(rep) => <WhereTimeWent report={rep} run={meta} />}
+      </WhenAnswered>
+      <RunningWorkers run={meta} findings={valueOf(summary)?.findings ?? []} report={r} />
+      <WhenAnswered answer={summary} what="the findings">
         {(s) => <Findings of={s} report={r} run={meta} />}
-      </Answered>
+      </WhenAnswered>
     </>
   );
   return (
     <div class="summary">
       <div class="story scroll">{story}</div>
       <aside class="scroll" aria-label="Numbers">
-        <Answered asked={report} what="the numbers">
+        <WhenAnswered answer={report} what="the numbers">
           {(rep) => <Numbers report={rep} run={meta} />}
-        </Answered>
-        <Small bounds={bounds} run={meta} />
+        </WhenAnswered>
+        <SmallBounds bounds={bounds} run={meta} />
         {summary.state === "there" && summary.value.checked.length > 0 && (
-          <Checked of={summary.value} />
+          <CheckedCauses of={summary.value} />
         )}
-        {r && <Critical report={r} run={meta} />}
+        {r && <CriticalSites report={r} run={meta} />}
         {r && <Notes report={r} run={meta} />}
       </aside>
     </div>
   );
 }
 
-function Went({ report, run: r }: { report: Report; run: RunMeta }) {
+function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
   const parts = breakdown(report),
     tps = r.ticks_per_second;
   const total = report.workers * report.elapsed;
@@ -132,9 +132,9 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
   const label = (p: Part) => `${p.label} ${ticks(p.ticks, tps)} · ${percent(p.ticks / total)}`;
   if (!(total > 0))
     return (
-      <Empty small title="Nothing ran for any time">
+      <EmptyState small title="Nothing ran for any time">
         The trace holds no strand with a length, so there is nothing to divide.
-      </Empty>
+      </EmptyState>
     );
   const over = Number(report.breakdown?.oversubscribed ?? 0);
   return (
@@ -183,7 +183,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const time_ = rep.metric === "time";
   const measure = (n: number) => (time_ ? t(n) : <b>{count(n)}</b>);
   const of = rep.estimated as Estimated | null | undefined;
-  const between = of ? spanBetween(of, rep, tps) : null;
+  const between = of ? spanInterval(of, rep, tps) : null;
   return (
     <div class="numbers">
       <div>
@@ -210,7 +210,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
               : count(rep.tasks)}
         </b>
         <Term of="task">{rep.tasks === 1 ? "task" : "tasks"}</Term>
-        {of && <span>{around(rep.tasks, of.tasks_low, of.tasks_high)}</span>}
+        {of && <span>{errorMargin(rep.tasks, of.tasks_low, of.tasks_high)}</span>}
       </div>
       <div>
         <b>{count(rep.steals)}</b>
@@ -233,7 +233,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   );
 }
 
-function Small({ bounds, run: r }: { bounds: Asked<Bounds>; run: RunMeta }) {
+function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: RunMeta }) {
   const [ref, width] = useWidth<HTMLDivElement>(312);
   const t = tokens(dark.value);
   return (
@@ -246,14 +246,14 @@ function Small({ bounds, run: r }: { bounds: Asked<Bounds>; run: RunMeta }) {
       }
     >
       <div ref={ref}>
-        <Answered asked={bounds} what="the bounds" height={210} small>
+        <WhenAnswered answer={bounds} what="the bounds" height={210} small>
           {(b) => {
             const own = b.runs.find((x) => x.run === r.id);
             if (!own || !own.points.length)
               return (
-                <Empty small title="No bounds">
+                <EmptyState small title="No bounds">
                   {own?.note ?? "The run has no work."}
-                </Empty>
+                </EmptyState>
               );
             return (
               <BoundsChart
@@ -277,7 +277,7 @@ function Small({ bounds, run: r }: { bounds: Asked<Bounds>; run: RunMeta }) {
               />
             );
           }}
-        </Answered>
+        </WhenAnswered>
       </div>
     </Section>
   );
@@ -301,7 +301,7 @@ const TERMS: Record<string, string> = {
   "Samples of the code": "sample",
 };
 
-function Checked({ of }: { of: Words }) {
+function CheckedCauses({ of }: { of: Words }) {
   const mark = {
     good: ["✓", "better", "fine"],
     bad: ["!", "worse", "look at it"],
@@ -327,7 +327,7 @@ function Checked({ of }: { of: Words }) {
   );
 }
 
-function Critical({ report: rep, run: r }: { report: Report; run: RunMeta }) {
+function CriticalSites({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const rows = (rep.sites as any[]).slice(0, 5);
   if (rows.length === 0) return null;
   return (
@@ -369,7 +369,7 @@ function Notes({ report: rep, run: r }: { report: Report; run: RunMeta }) {
     <Section title="Notes">
       {notes.map((w) => (
         <p key={w} class="dim">
-          {backticks(units(w))}
+          {codeInBackticks(units(w))}
         </p>
       ))}
     </Section>

@@ -1,13 +1,13 @@
 /** Two lines below the verdict: the machine, and whether the numbers can be trusted. */
 
 import type { Report, RunMeta } from "../data/contract";
-import { machineOf, trustOf } from "./invariants";
+import { machineFacts, checkRun } from "./trustChecks";
 
 const MARKS = { good: "✓", bad: "✗", unknown: "–" } as const;
 
 export function Trust({ report, run }: { report: Report; run: RunMeta }) {
-  const machine = machineOf(report, run);
-  const trust = trustOf(report, run);
+  const machine = machineFacts(report, run);
+  const trust = checkRun(report, run);
   return (
     <dl class="quiet-lines">
       {machine && (

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { planesOf } from "../data/mock";
-import { boxes } from "../ui/StackedBar";
-import { columns, stretches } from "./Strip";
+import { segmentBoxes } from "../ui/StackedBar";
+import { columns, constantStretches } from "./RunningWorkers";
 
 const tile = (running: (i: number) => number) =>
   planesOf({
@@ -22,7 +22,7 @@ test("a plane that is not there is nothing, not a failure", () => {
 });
 test("stretches are the longest with one number of workers", () => {
   const c = columns([tile((i) => (i < 100 ? 8 : i < 700 ? 1 : 4))], 0, 1024);
-  expect(stretches(c, 2)).toEqual([
+  expect(constantStretches(c, 2)).toEqual([
     { from: 100, to: 700, running: 1 },
     { from: 700, to: 1024, running: 4 },
   ]);
@@ -33,7 +33,7 @@ test("slivers keep a width that can be seen, and the bar its own", () => {
     { kind: "delay" as const, label: "delay", ticks: 1 },
     { kind: "descheduled" as const, label: "descheduled", ticks: 1 },
   ];
-  const list = boxes(parts, 1e6 + 2, 900, (p) => p.label);
+  const list = segmentBoxes(parts, 1e6 + 2, 900, (p) => p.label);
   expect(list.map((b) => b.width >= 2)).toEqual([true, true, true]);
   expect(list.reduce((n, b) => n + b.width, 0)).toBeCloseTo(900);
   expect(list[0]!.inside).toBe("work");

@@ -6,7 +6,7 @@ import { meaning } from "./glossary";
 import "./terms.css";
 
 /** The current explanation, and the position of its word in the window. */
-const explained = signal<{ text: string; word: DOMRect } | null>(null);
+const shownTerm = signal<{ text: string; word: DOMRect } | null>(null);
 
 const WIDTH_PX = 300;
 /** Room below a word from which on the explanation is below it rather than above, in pixels. */
@@ -16,22 +16,22 @@ export function Term({ of, children }: { of: string; children?: ComponentChildre
   const text = meaning(of);
   if (!text) return <>{children ?? of}</>;
   const open = (e: Event) => {
-    explained.value = { text, word: (e.currentTarget as HTMLElement).getBoundingClientRect() };
+    shownTerm.value = { text, word: (e.currentTarget as HTMLElement).getBoundingClientRect() };
   };
   const close = () => {
-    explained.value = null;
+    shownTerm.value = null;
   };
   return (
     <span
       class="term"
       tabIndex={0}
-      aria-describedby={explained.value?.text === text ? "explained" : undefined}
+      aria-describedby={shownTerm.value?.text === text ? "explained" : undefined}
       onPointerEnter={open}
       onPointerLeave={close}
       onFocus={open}
       onBlur={close}
       onKeyDown={(e) => {
-        if (e.key === "Escape" && explained.value) {
+        if (e.key === "Escape" && shownTerm.value) {
           e.stopPropagation();
           close();
         }
@@ -43,8 +43,8 @@ export function Term({ of, children }: { of: string; children?: ComponentChildre
 }
 
 /** The explanation, above everything else. */
-export function Explained() {
-  const at = explained.value;
+export function TermTooltip() {
+  const at = shownTerm.value;
   if (!at) return null;
   const { left, top, bottom } = at.word;
   return (

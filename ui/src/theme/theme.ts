@@ -19,14 +19,14 @@ export const dark = computed(() =>
 export const colours = computed(() => tokens(dark.value));
 
 /** True if the user prefers reduced motion: there are no animations then. */
-export const still = signal(false);
+export const reducedMotion = signal(false);
 
 /** Keeps the page's variables equal to the tokens. */
 export function startTheme(): void {
   query?.addEventListener("change", (e) => (system.value = e.matches));
   const motion = matchMedia("(prefers-reduced-motion: reduce)");
-  still.value = motion.matches;
-  motion.addEventListener("change", (e) => (still.value = e.matches));
+  reducedMotion.value = motion.matches;
+  motion.addEventListener("change", (e) => (reducedMotion.value = e.matches));
   effect(() => {
     const root = document.documentElement;
     root.dataset.theme = dark.value ? "dark" : "light";

@@ -6,8 +6,8 @@ import type { RunMeta } from "../data/contract";
 import { count, fileName } from "../format";
 import { colorBy, selection, type Selection } from "../store";
 import { colours, dark } from "../theme/theme";
-import { Swatch } from "../ui/parts";
-import { Palette } from "./palette";
+import { Swatch } from "../ui/widgets";
+import { BoxColours } from "./boxColours";
 
 /** Number of entries that are always shown, and of those shown on request. */
 const SHOWN = 6;
@@ -24,7 +24,7 @@ export function Legend({ meta }: { meta: RunMeta }) {
   const d = dark.value;
   const mode = colorBy.value;
   const panel = colours.value.panel;
-  const palette = useMemo(() => new Palette(mode, meta, d, panel), [mode, meta, d, panel]);
+  const palette = useMemo(() => new BoxColours(mode, meta, d, panel), [mode, meta, d, panel]);
   if (mode === "level")
     return (
       <span class="tl-key">
@@ -87,7 +87,7 @@ function EntryButton({ of: e, what }: { of: Entry; what: Selection }) {
   );
 }
 
-function entriesOf(meta: RunMeta, palette: Palette, d: boolean): Entry[] {
+function entriesOf(meta: RunMeta, palette: BoxColours, d: boolean): Entry[] {
   const facts = { code: 0xffff, site: 0xffff, row: 0, level: 0, critical: false, readyPath: false };
   switch (colorBy.value) {
     case "code":

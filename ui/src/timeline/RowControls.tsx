@@ -3,8 +3,8 @@
 import type { RunMeta } from "../data/contract";
 import { count, many } from "../format";
 import { rowsShown, type RowsShown } from "../store";
-import { GROUPINGS, NO_GROUPING } from "./groups";
-import { set } from "./order";
+import { GROUPINGS, NO_GROUPING } from "./rowGroups";
+import { setRows } from "./rowOrder";
 
 /** Number of rows from which on height and sorting are offered. */
 const MIN_ROWS = 16;
@@ -29,7 +29,7 @@ export function RowControls({ meta }: { meta: RunMeta }) {
               aria-label="Height of the rows"
               value={shown.height}
               onChange={(e) =>
-                set(
+                setRows(
                   { height: e.currentTarget.value as RowsShown["height"] },
                   `Rows ${e.currentTarget.value}`,
                 )
@@ -48,7 +48,7 @@ export function RowControls({ meta }: { meta: RunMeta }) {
               aria-label="Order of the rows"
               value={shown.sort}
               onChange={(e) =>
-                set(
+                setRows(
                   { sort: e.currentTarget.value as RowsShown["sort"] },
                   `Rows by ${e.currentTarget.value}`,
                 )
@@ -67,7 +67,7 @@ export function RowControls({ meta }: { meta: RunMeta }) {
             aria-label="Groups of rows"
             value={shown.group}
             onChange={(e) =>
-              set(
+              setRows(
                 { group: e.currentTarget.value as RowsShown["group"] },
                 `Rows grouped by ${e.currentTarget.value}`,
               )
@@ -87,7 +87,7 @@ export function RowControls({ meta }: { meta: RunMeta }) {
           type="button"
           class="tl-toggle on"
           title="Takes all pins away"
-          onClick={() => set({ pinned: [] }, "No row is pinned")}
+          onClick={() => setRows({ pinned: [] }, "No row is pinned")}
         >
           {count(pinned.length)} pinned <span aria-hidden="true">×</span>
         </button>
@@ -97,7 +97,7 @@ export function RowControls({ meta }: { meta: RunMeta }) {
           type="button"
           class="tl-toggle on"
           title="Shows them again"
-          onClick={() => set({ hidden: [] }, "All rows are shown")}
+          onClick={() => setRows({ hidden: [] }, "All rows are shown")}
         >
           {many(hidden.length, "row")} hidden <span aria-hidden="true">×</span>
         </button>

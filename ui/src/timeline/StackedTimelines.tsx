@@ -10,11 +10,11 @@ import { source, stats } from "../store";
 import { colours, dark } from "../theme/theme";
 import { CanvasPen } from "./pen";
 import { Rasteriser } from "./rasteriser";
-import { clamp, pan, zoom } from "./scale";
-import type { Span } from "./scale";
-import { observe } from "./size";
-import { extent, heightFor, looks, MARGIN, stacked, ticksOf } from "./stacked";
-import type { By, Half } from "./stacked";
+import { clamp, pan, zoom } from "./timeScale";
+import type { Span } from "./timeScale";
+import { observeSize } from "./elementSize";
+import { extent, heightFor, stackedStyles, MARGIN, drawStacked, ticksOf } from "./drawStacked";
+import type { By, StackedRun } from "./drawStacked";
 import { Tiles } from "./tiles";
 import "./timeline.css";
 
@@ -24,7 +24,7 @@ export function StackedTimelines({ runs, by }: { runs: readonly RunMeta[]; by: B
   const ids = runs.map((r) => r.id).join();
   useEffect(() => {
     if (!host.current || !canvas.current || runs.length === 0) return;
-    return stack(host.current, canvas.current, runs, by);
+    return startStack(host.current, canvas.current, runs, by);
   }, [ids, by]);
   const says = runs
     .map(
@@ -46,7 +46,7 @@ export function StackedTimelines({ runs, by }: { runs: readonly RunMeta[]; by: B
 }
 
 /** Draws and listens until the returned function is called. */
-function stack(
+function startStack(
   host: HTMLElement,
   canvas: HTMLCanvasElement,
   metas: readonly RunMeta[],
@@ -57,7 +57,7 @@ function stack(
   let requested = 0;
   const later = () => (requested ||= requestAnimationFrame(draw));
   const tiles = metas.map((meta) => new Tiles(meta, source, rasteriser, later));
-  let halves: Half[] = [];
+  let halves: StackedRun[] = [];
   let whole = 1;
   let w: Span = { t0: 0, t1: 1 };
   let size = { width: 0, height: 0, dpr: 1 };
@@ -78,14 +78,14 @@ function stack(
     );
     context.setTransform(size.dpr, 0, 0, size.dpr, 0, 0);
     const pen = new CanvasPen(context, dark.peek());
-    stacked(pen, halves, by, w, size.width, size.height, colours.peek());
+    drawStacked(pen, halves, by, w, size.width, size.height, colours.peek());
     stats.frames++;
     stats.primitives = pen.primitives;
     stats.mostPrimitives = Math.max(stats.mostPrimitives, pen.primitives);
   }
 
   const stop = effect(() => {
-    const look = looks(metas, colours.value, dark.value);
+    const look = stackedStyles(metas, colours.value, dark.value);
     halves = metas.map((meta, i) => ({
       meta,
       tiles: tiles[i]!,
@@ -160,7 +160,7 @@ function stack(
   });
   const ends = [
     stop,
-    observe(host, (width, height, dpr) => {
+    observeSize(host, (width, height, dpr) => {
       size = { width, height, dpr };
       canvas.width = Math.max(1, Math.round(width * dpr));
       canvas.height = Math.max(1, Math.round(height * dpr));
@@ -184,12 +184,12 @@ function stack(
 }
 
 /** The part of a window inside a run; beyond the run's end there is no data. */
-function clampTicks(half: Half, w: Span): Span {
+function clampTicks(half: StackedRun, w: Span): Span {
   const t0 = Math.min(w.t0, half.meta.elapsed);
   return { t0, t1: Math.max(t0 + 1, w.t1) };
 }
 
-// scale.ts counts in ticks and requires runs of length at least one; here a whole run may be a
+// timeScale.ts counts in ticks and requires runs of length at least one; here a whole run may be a
 // fraction of a second.
 const FINE = 1e15;
 const fine = (w: Span): Span => ({ t0: w.t0 * FINE, t1: w.t1 * FINE });

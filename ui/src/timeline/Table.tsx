@@ -2,15 +2,15 @@
 
 import { count, fileName, ticks } from "../format";
 import { selection } from "../store";
-import { choose, chooseStrand } from "./choose";
-import { LANE_HEADER, strandRows } from "./inview";
-import type { TimelineView } from "./view";
+import { select, selectStrand } from "./selection";
+import { STRAND_COLUMNS, strandRows } from "./visibleStrands";
+import type { TimelineView } from "./timelineView";
 
 const MAX_ROWS = 500;
 
 /** Columns with times: in seconds in a file, and in a suitable unit on the page. */
-const TIMES = new Set(LANE_HEADER.flatMap((h, i) => (h.endsWith("(s)") ? [i] : [])));
-const SITE = LANE_HEADER.indexOf("spawn site");
+const TIMES = new Set(STRAND_COLUMNS.flatMap((h, i) => (h.endsWith("(s)") ? [i] : [])));
+const SITE = STRAND_COLUMNS.indexOf("spawn site");
 
 function cellText(cell: string | number, column: number, view: TimelineView): string {
   if (typeof cell === "string") return column === SITE ? fileName(cell) : cell;
@@ -34,7 +34,7 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
         </caption>
         <thead>
           <tr>
-            {LANE_HEADER.map((h) => (
+            {STRAND_COLUMNS.map((h) => (
               <th key={h} scope="col">
                 {h.replace(" (s)", "")}
               </th>
@@ -50,8 +50,8 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
               chosen.run === view.meta.id;
             const go = () =>
               r.inner === undefined
-                ? void chooseStrand(view, r.id)
-                : choose({
+                ? void selectStrand(view, r.id)
+                : select({
                     kind: "strand",
                     run: view.meta.id,
                     id: r.id,

@@ -7,15 +7,15 @@ import { registerExport } from "../export/export";
 import { runMeta, selection, source } from "../store";
 import { csvText, svgText } from "./export";
 import { gestures } from "./gestures";
-import { registerKeys } from "./keys";
+import { registerKeys } from "./commands";
 import { StrandTable } from "./Table";
 import { Toolbar } from "./Toolbar";
 import { Tooltip } from "./Tooltip";
 import type { Pointed } from "./Tooltip";
-import { observe } from "./size";
-import { TimelineView } from "./view";
+import { observeSize } from "./elementSize";
+import { TimelineView } from "./timelineView";
 import type { RunMeta } from "../data/contract";
-import { nothingStolen } from "../ui/words";
+import { noStealsSentence } from "../ui/sentences";
 import "./timeline.css";
 
 export function Timeline() {
@@ -55,7 +55,7 @@ function Loaded({ meta }: { meta: RunMeta }) {
     // For tests: the visible contents, and their positions on the canvas.
     (window as unknown as { __timeline?: TimelineView }).__timeline = made;
     const ends = [
-      observe(host.current, (w, h, dpr) => made.resize(w, h, dpr)),
+      observeSize(host.current, (w, h, dpr) => made.resize(w, h, dpr)),
       gestures(made, (hit, x, y) => (pointed.value = hit ? { hit, x, y } : null)),
       registerExport({
         tab: "timeline",
@@ -111,7 +111,7 @@ function Notice({ meta }: { meta: RunMeta }) {
     says.push(
       "One worker: there is nobody to steal from, and no delay or missing work that others could fill.",
     );
-  else if (meta.steals + meta.leaps === 0) says.push(nothingStolen(meta));
+  else if (meta.steals + meta.leaps === 0) says.push(noStealsSentence(meta));
   if (meta.more_threads > 0)
     says.push(
       `${count(meta.more_threads)} further threads have no row here; they are in all numbers.`,

@@ -5,8 +5,8 @@ import { count } from "../format";
 import { colorBy, layers } from "../store";
 import type { ColorBy, Layer } from "../store";
 import { colours, dark } from "../theme/theme";
-import { Glyph } from "./glyphs";
-import { LAYER_NAMES, layerThere, toggle } from "./layers";
+import { Glyph } from "./layerGlyphs";
+import { LAYER_NAMES, hasLayer, toggleLayer } from "./layers";
 import { Legend } from "./Legend";
 import { RowControls } from "./RowControls";
 
@@ -66,8 +66,8 @@ export function Toolbar({
         </select>
       </label>
       <span class="tl-sep" />
-      {ORDER.filter((l) => !OPTIONAL_LAYERS.includes(l) || layerThere(meta, l)).map((layer) => {
-        const there = layerThere(meta, layer);
+      {ORDER.filter((l) => !OPTIONAL_LAYERS.includes(l) || hasLayer(meta, l)).map((layer) => {
+        const there = hasLayer(meta, layer);
         const on = layers.value.has(layer) && there;
         const n =
           { steals: meta.steals, leaps: meta.leaps, waits: meta.waits }[layer as string] ?? 0;
@@ -80,7 +80,7 @@ export function Toolbar({
             disabled={!there}
             data-layer={layer}
             title={there ? titleOf(layer) : missing(layer, meta)}
-            onClick={() => toggle(layer)}
+            onClick={() => toggleLayer(layer)}
           >
             <Glyph layer={layer} t={t} dark={dark.value} />
             {LAYER_NAMES[layer]}

@@ -1,15 +1,15 @@
 /** Describes what is under the pointer. Everything in it is also in the drawer after a click. */
 
-import { KINDS } from "./strip";
+import { KINDS } from "./parallelismStrip";
 import type { Signal } from "@preact/signals";
 import { count, many, percent, three, ticks as timeOf } from "../format";
-import { FLAG } from "./boxes";
-import { boxesOf } from "./choose";
-import { binAt } from "./hit";
-import type { Hit } from "./hit";
-import { at } from "./profile";
-import { exact } from "./scale";
-import type { TimelineView } from "./view";
+import { FLAG } from "./strandBoxes";
+import { boxesOf } from "./selection";
+import { binAt } from "./hitTest";
+import type { Hit } from "./hitTest";
+import { columnAt } from "./parallelismProfile";
+import { exact } from "./timeScale";
+import type { TimelineView } from "./timelineView";
 import { KIND_WORDS } from "./waits";
 
 export interface Pointed {
@@ -29,7 +29,7 @@ export function Tooltip({
 }) {
   const pointed = at.value;
   const view = of.current;
-  const said = view && pointed && words(view, pointed.hit);
+  const said = view && pointed && tooltipText(view, pointed.hit);
   if (!said) return null;
   const width = view.canvas.clientWidth;
   const left = pointed.x > width - 320;
@@ -54,7 +54,7 @@ export function Tooltip({
   );
 }
 
-function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } | null {
+function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line[] } | null {
   const { meta } = view;
   const time = (n: number) => timeOf(n, meta.ticks_per_second);
   const code = (i: number) => meta.codes[i]?.label ?? "unknown code";
@@ -141,7 +141,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
     case "strip": {
       const c = view.drawn?.columns;
       const s = view.scene;
-      const v = c && s && view.pointer ? at(c, s.scale, view.pointer.x) : null;
+      const v = c && s && view.pointer ? columnAt(c, s.scale, view.pointer.x) : null;
       if (!v) return null;
       const lines: Line[] = [["running", three(v.running!)]];
       // The legend's words and sums.
@@ -206,7 +206,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
         lines.push(["before", `${many(there.before, "spawn")} by this worker`]);
         return { title: many(there.total, "spawn"), lines };
       }
-      const id = creator(view, hit) ?? hit.dot.strand;
+      const id = creatorOf(view, hit) ?? hit.dot.strand;
       const s = id === null ? null : view.facts.strand(id);
       const to = s && s.end >= hit.dot.t - (view.window.t1 - view.window.t0) / 200 ? s.to : null;
       const name = to?.at ?? to?.function;
@@ -279,7 +279,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
  * The box ending in creates that is nearest to a dot: the longest strand of a column need not be
  * the one that creates.
  */
-function creator(view: TimelineView, hit: Extract<Hit, { kind: "dot" }>): number | null {
+function creatorOf(view: TimelineView, hit: Extract<Hit, { kind: "dot" }>): number | null {
   const b = view.scene?.boxes;
   const reach = ((view.window.t1 - view.window.t0) / (view.scene?.scale.width ?? 1000)) * 2;
   let best: number | null = null;

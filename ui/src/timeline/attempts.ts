@@ -3,10 +3,10 @@
  * below it: a worker that searches for work, backs off, and sleeps.
  */
 
-import { visibleRows } from "./bands";
+import { visibleRows } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { queueBase } from "./rows";
-import { x as pixel } from "./scale";
+import { queueBase } from "./drawRows";
+import { x as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 import { binsOf } from "./tiles";
 import { TILE_BINS } from "../data/contract";

@@ -5,17 +5,17 @@ import type { RunMeta } from "../data/contract";
 import type { Planes } from "../data/planes";
 import { LAYERS } from "../store";
 import type { Layer } from "../store";
-import { bands } from "./bands";
-import { Boxes, MAX_INSIDE } from "./boxes";
-import type { Tile } from "./cache";
-import { frame } from "./draw";
-import { look } from "./look";
-import { Palette } from "./palette";
+import { layOutBands } from "./verticalLayout";
+import { StrandBoxes, MAX_INNER_BOXES } from "./strandBoxes";
+import type { Tile } from "./tileCache";
+import { drawFrame } from "./drawFrame";
+import { tileStyle } from "./tileStyle";
+import { BoxColours } from "./boxColours";
 import type { Pen } from "./pen";
 import { rasterise } from "./raster";
 import type { Scene } from "./scene";
 import type { Tiles } from "./tiles";
-import type { TileKind } from "./tiling";
+import type { TileKind } from "./tileGrid";
 
 /** Counts shapes as the other pens do, and draws nothing. */
 class CountingPen implements Pen {
@@ -215,7 +215,7 @@ function crowded(rows: number, pitch: number): Scene {
     },
   } as unknown as RunMeta;
   const layers: ReadonlySet<Layer> = new Set(LAYERS);
-  const palette = new Palette("code", meta, false, LIGHT.panel);
+  const palette = new BoxColours("code", meta, false, LIGHT.panel);
   const tileOf = (kind: TileKind): Tile => ({
     kind,
     level: 0,
@@ -229,7 +229,7 @@ function crowded(rows: number, pitch: number): Scene {
     overviewLevel: 0,
     slots: (kind: TileKind) => [{ t0: 0, t1: 1024, tile: tileOf(kind) }],
     coarsest: (kind: TileKind) => tileOf(kind),
-    image: (tile: Tile, l: ReturnType<typeof look>) => ({
+    image: (tile: Tile, l: ReturnType<typeof tileStyle>) => ({
       image: null,
       runs: rasterise(l.job(tile.data!)).runs,
       close() {},
@@ -238,7 +238,7 @@ function crowded(rows: number, pitch: number): Scene {
     stops: () => null,
     bare: false,
   } as unknown as Tiles;
-  const b = bands({
+  const b = layOutBands({
     width: 1920,
     height: 1000,
     rows,
@@ -248,9 +248,9 @@ function crowded(rows: number, pitch: number): Scene {
     regionLanes: 3,
   });
   const scale = { t0: 0, t1: 1024, x0: b.x0, width: b.plot };
-  const boxes = new Boxes();
+  const boxes = new StrandBoxes();
   boxes.gather(tiles.slots("strands", scale), scale, b.rows);
-  const inner = new Boxes(MAX_INSIDE, true);
+  const inner = new StrandBoxes(MAX_INNER_BOXES, true);
   inner.gather(tiles.slots("inside", scale), scale, b.rows);
   const regions = Array.from({ length: 3000 }, (_, i) => ({
     label: "r",
@@ -304,10 +304,10 @@ describe("a frame", () => {
     it(`is at most 25,000 shapes: ${rows} rows in pieces of ${pitch} bins, every layer on`, () => {
       const s = crowded(rows, pitch);
       const pen = new CountingPen();
-      frame(
+      drawFrame(
         s,
         pen,
-        look(s.palette, s.tokens, s.layers, null, false),
+        tileStyle(s.palette, s.tokens, s.layers, null, false),
         s.regions.map((_, i) => Math.floor(i / 1000)),
       );
       expect(pen.primitives, JSON.stringify([...pen.by])).toBeLessThanOrEqual(25000);

@@ -1,10 +1,10 @@
 /** The view as a file: a picture, or the visible strands as CSV (export/export.ts saves them). */
 
-import { LANE_HEADER, strandRows } from "./inview";
+import { STRAND_COLUMNS, strandRows } from "./visibleStrands";
 import { CanvasPen } from "./pen";
 import { SvgPen } from "./svg";
 import { dark } from "../theme/theme";
-import type { TimelineView } from "./view";
+import type { TimelineView } from "./timelineView";
 
 export function svgText(view: TimelineView): string {
   const scratch = document.createElement("canvas");
@@ -37,7 +37,7 @@ export function csvText(view: TimelineView): string {
     return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   return (
-    [LANE_HEADER, ...strandRows(view).map((r) => r.cells)]
+    [STRAND_COLUMNS, ...strandRows(view).map((r) => r.cells)]
       .map((line) => line.map(cell).join(","))
       .join("\n") + "\n"
   );

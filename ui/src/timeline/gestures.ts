@@ -2,11 +2,11 @@
 
 import { hover, range, selection } from "../store";
 import type { Selection } from "../store";
-import { choose, chooseHit, selectionOf } from "./choose";
-import type { Hit } from "./hit";
-import { time } from "./scale";
-import type { Span } from "./scale";
-import type { TimelineView } from "./view";
+import { select, selectHit, selectionOf } from "./selection";
+import type { Hit } from "./hitTest";
+import { time } from "./timeScale";
+import type { Span } from "./timeScale";
+import type { TimelineView } from "./timelineView";
 
 /** Distance in pixels below which a press is a click. */
 const MIN_DRAG = 4;
@@ -119,8 +119,8 @@ export function gestures(
     const s = view.scene;
     if (!pressed || !s) {
       const hit = view.at(p.x, p.y);
-      canvas.style.cursor = cursor(hit, e.shiftKey);
-      point(view, hit);
+      canvas.style.cursor = cursorStyle(hit, e.shiftKey);
+      setHover(view, hit);
       pointed(hit, p.x, p.y);
       return;
     }
@@ -166,9 +166,9 @@ export function gestures(
         const w = view.window;
         if (was.hit.part === "outside")
           view.show({ t0: was.hit.t - (w.t1 - w.t0) / 2, t1: was.hit.t + (w.t1 - w.t0) / 2 }, true);
-      } else if (!was.again) void chooseHit(view, was.hit, e.shiftKey || e.ctrlKey || e.metaKey);
+      } else if (!was.again) void selectHit(view, was.hit, e.shiftKey || e.ctrlKey || e.metaKey);
     } else if (was.drag.kind === "range" && dragged && dragged.t1 > dragged.t0) {
-      choose({ kind: "range", run: view.meta.id, ...dragged }, "Range selected; R zooms to it");
+      select({ kind: "range", run: view.meta.id, ...dragged }, "Range selected; R zooms to it");
     }
   };
   on("pointerup", (e) => release(e, true));
@@ -222,7 +222,7 @@ export function gestures(
   return () => end.abort();
 }
 
-function cursor(hit: Hit | null, shift: boolean): string {
+function cursorStyle(hit: Hit | null, shift: boolean): string {
   if (hit?.kind === "minimap")
     return hit.part === "start" || hit.part === "end"
       ? "ew-resize"
@@ -240,7 +240,7 @@ function cursor(hit: Hit | null, shift: boolean): string {
 }
 
 /** Sets the hovered item, which the other views show too. */
-function point(view: TimelineView, hit: Hit | null): void {
+function setHover(view: TimelineView, hit: Hit | null): void {
   let to: Selection | null = null;
   if (hit?.kind === "box" && view.scene) to = selectionOf(view.scene, hit);
   const same = (a: Selection | null, b: Selection | null) =>

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { TILE_BINS } from "../data/contract";
 import { MockSource } from "../data/mock";
 import { requests } from "../data/requests";
-import { columns, stepped } from "./profile";
+import { profileColumns, steppedArea } from "./parallelismProfile";
 import { lanes } from "./regions";
-import { MAX_ARCS, nextArc, steals } from "./steals";
+import { MAX_ARCS, nextArc, visibleSteals } from "./steals";
 import { SvgPen } from "./svg";
-import { TileCache } from "./cache";
+import { TileCache } from "./tileCache";
 import type { Slot } from "./tiles";
 
 const region = (start: number, end: number) => ({
@@ -54,14 +54,14 @@ function arcsSlot(n: number, pairs: [number, number, number][] = []): Slot {
 describe("steals", () => {
   const scale = { t0: 10, t1: 1e5, x0: 0, width: 1000 };
   it("has those in view", () => {
-    const s = steals([arcsSlot(100)], scale);
+    const s = visibleSteals([arcsSlot(100)], scale);
     expect(s.arcs.length).toBe(90);
     expect(s.total).toBe(90);
     expect(nextArc(s, 50)?.toT).toBe(51);
     expect(nextArc(s, 99)).toBeNull();
   });
   it("gives pairs where they are too many", () => {
-    const s = steals(
+    const s = visibleSteals(
       [
         arcsSlot(0, [
           [1, 0, 4000],
@@ -76,7 +76,7 @@ describe("steals", () => {
       [0, 1, 10000],
       [1, 0, 4000],
     ]);
-    expect(steals([arcsSlot(MAX_ARCS + 50)], scale).crowded).toBe(true);
+    expect(visibleSteals([arcsSlot(MAX_ARCS + 50)], scale).crowded).toBe(true);
   });
 });
 
@@ -94,7 +94,7 @@ describe("profile", () => {
     const tile = cache.get({ kind: "profile", level, index: 0 })!;
     for (const n of [300, 1290]) {
       const scale = { t0: run.elapsed * 0.1, t1: run.elapsed * 0.9, x0: 0, width: n };
-      const c = columns([{ t0: 0, t1: TILE_BINS * 2 ** level, tile }], scale, n).values;
+      const c = profileColumns([{ t0: 0, t1: TILE_BINS * 2 ** level, tile }], scale, n).values;
       for (let i = 0; i < n; i++) {
         const sum =
           c.running![i]! +
@@ -109,12 +109,21 @@ describe("profile", () => {
   });
 
   it("knows what it doesn't know", () => {
-    const c = columns([{ t0: 0, t1: 10, tile: null }], { t0: 0, t1: 10, x0: 0, width: 10 }, 10);
+    const c = profileColumns(
+      [{ t0: 0, t1: 10, tile: null }],
+      { t0: 0, t1: 10, x0: 0, width: 10 },
+      10,
+    );
     expect(Number.isNaN(c.values.running![3]!)).toBe(true);
   });
 
   it("steps over equal columns without losing the ends", () => {
-    const flat = stepped(5, { t0: 0, t1: 5, x0: 10, width: 50 }, [9, 9, 9, 9, 9], [3, 3, 3, 3, 3]);
+    const flat = steppedArea(
+      5,
+      { t0: 0, t1: 5, x0: 10, width: 50 },
+      [9, 9, 9, 9, 9],
+      [3, 3, 3, 3, 3],
+    );
     expect(flat).toEqual([10, 3, 20, 3, 50, 3, 60, 3, 60, 9, 50, 9, 20, 9, 10, 9]);
   });
 });

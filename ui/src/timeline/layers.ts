@@ -23,7 +23,7 @@ export const LAYER_NAMES: Record<Layer, string> = {
 /** Maximum number of steals in a tile of arcs; a tile with more has only the pairs. */
 const MAX_ARCS = 2000;
 
-export function layerThere(meta: RunMeta, layer: Layer): boolean {
+export function hasLayer(meta: RunMeta, layer: Layer): boolean {
   switch (layer) {
     case "steals":
       return meta.steals > 0;
@@ -55,7 +55,7 @@ export function layersOf(meta: RunMeta): ReadonlySet<Layer> {
   return new Set(told);
 }
 
-export function toggle(layer: Layer): void {
+export function toggleLayer(layer: Layer): void {
   const next = new Set(layers.value);
   const on = !next.delete(layer);
   if (on) next.add(layer);

@@ -5,9 +5,9 @@
 
 import { ticks as timeOf } from "../format";
 import type { Selection } from "../store";
-import { laneHeight, laneMiddle, laneTop } from "./bands";
+import { laneHeight, laneMiddle, laneTop } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { x as pixel } from "./scale";
+import { x as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 
 /** Outlines of the selection or, weaker, of the hovered item. */
@@ -160,7 +160,7 @@ function cut(pen: Pen, text: string, room: number, size: number, weight: number)
 }
 
 /** The line below the axis, if a report has no finer detail. */
-export function stops(s: Scene, pen: Pen, level: number | null): void {
+export function detailLimit(s: Scene, pen: Pen, level: number | null): void {
   if (level === null) return;
   const { axis, x0, plot } = s.bands;
   const text = `report: detail stops at ${timeOf(2 ** level, s.meta.ticks_per_second)} here`;

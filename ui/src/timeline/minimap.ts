@@ -1,10 +1,10 @@
 /** The minimap: the whole run with the window on it, and the window's axis. */
 
 import { axis as labelAt, ticks as timeOf } from "../format";
-import { veil } from "./look";
+import { veil } from "./tileStyle";
 import type { Pen } from "./pen";
-import { columns, stepped } from "./profile";
-import { axis as axisOf, whole, x as pixel } from "./scale";
+import { profileColumns, steppedArea } from "./parallelismProfile";
+import { axis as axisOf, isWholeRun, x as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 
 export function minimap(s: Scene, pen: Pen): void {
@@ -19,19 +19,22 @@ export function minimap(s: Scene, pen: Pen): void {
     pen.text(timeOf(s.meta.elapsed, s.meta.ticks_per_second), 16, band.y + 26, { colour: t.fg3 });
   pen.rect(x0, band.y, plot, band.h, t.inset);
   const n = Math.max(1, Math.floor(plot));
-  const c = columns(s.tiles.slots("profile", s.overview, s.tiles.overviewLevel), s.overview, n, [
-    "running",
-  ]);
+  const c = profileColumns(
+    s.tiles.slots("profile", s.overview, s.tiles.overviewLevel),
+    s.overview,
+    n,
+    ["running"],
+  );
   const high = new Float64Array(n);
   const base = band.y + band.h;
   const p = Math.max(1, s.meta.workers);
   for (let i = 0; i < n; i++)
     high[i] = base - (Math.min(p, c.values.running![i] || 0) / p) * (band.h - 4);
-  pen.area(stepped(n, s.overview, new Float64Array(n).fill(base), high), t.work, 0.78);
+  pen.area(steppedArea(n, s.overview, new Float64Array(n).fill(base), high), t.work, 0.78);
   const window = s.dragged ?? s.scale;
   const a = pixel(s.overview, window.t0);
   const b = Math.max(pixel(s.overview, window.t1), a + 2);
-  if (!whole(window, s.meta.elapsed)) {
+  if (!isWholeRun(window, s.meta.elapsed)) {
     pen.rect(x0, band.y, Math.max(0, a - x0), band.h, veil(t, s.dark));
     pen.rect(b, band.y, Math.max(0, x0 + plot - b), band.h, veil(t, s.dark));
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pieces } from "./paths";
+import { pathPieces } from "./paths";
 import type { Scene } from "./scene";
 import type { Slot } from "./tiles";
 
@@ -22,7 +22,7 @@ function slot(
 }
 
 const inView = (slots: Slot[]) =>
-  pieces(
+  pathPieces(
     {
       tiles: { slots: () => slots },
       bands: { rows: { place: Int32Array.of(0, 1, 2, 3) } },

@@ -3,9 +3,9 @@
  * visible where they coincide.
  */
 
-import { isShown, laneHeight, laneMiddle } from "./bands";
+import { isShown, laneHeight, laneMiddle } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { x as pixel } from "./scale";
+import { x as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 
 export interface PathPiece {
@@ -23,7 +23,7 @@ type Neighbour = [number, number, number, number] | null | undefined;
  * Visible pieces by time, from the path's tiles, with the piece before the first tile and the one
  * after the last, so that a wait is drawn even if neither of its ends is visible.
  */
-export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
+export function pathPieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
   const all: PathPiece[] = [];
   const seen = new Set<string>();
   const add = (row: number, start: number, end: number, strand: number, gap: boolean) => {
@@ -73,7 +73,7 @@ const MAX_HOPS = 60;
  * Joins pieces of a row that are less than a pixel apart, and omits the shortest if there are still
  * too many.
  */
-function coarse(all: PathPiece[], s: Scene): PathPiece[] {
+function joinPieces(all: PathPiece[], s: Scene): PathPiece[] {
   const perPixel = (s.scale.t1 - s.scale.t0) / s.scale.width;
   const joined: PathPiece[] = [];
   for (const piece of all) {
@@ -94,7 +94,7 @@ function coarse(all: PathPiece[], s: Scene): PathPiece[] {
   return list;
 }
 
-export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
+export function drawPath(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   const { rows } = s.bands;
   const t = s.tokens;
   const critical = kind === "critical";
@@ -111,7 +111,7 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   let last = -Infinity;
   const left = s.scale.x0 - 20;
   const right = s.scale.x0 + s.scale.width + 20;
-  for (const piece of coarse(pieces(s, kind), s)) {
+  for (const piece of joinPieces(pathPieces(s, kind), s)) {
     const y = height(piece.row);
     const a = Math.min(Math.max(pixel(s.scale, piece.start), left), right);
     const b = Math.min(Math.max(pixel(s.scale, piece.end), left), right);

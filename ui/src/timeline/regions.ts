@@ -2,7 +2,7 @@
 
 import type { RegionSpan } from "../data/contract";
 import type { Pen } from "./pen";
-import { x as pixel } from "./scale";
+import { x as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 
 /** Maximum number of lanes; regions that overlap more are omitted and counted in the label. */

@@ -5,10 +5,10 @@
 import type { Tokens } from "../colors";
 import type { InsideDetail, RegionSpan, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
 import type { ColorBy, Layer, Selection } from "../store";
-import type { Bands } from "./bands";
-import type { Boxes } from "./boxes";
-import type { Palette } from "./palette";
-import type { Scale, Span } from "./scale";
+import type { Bands } from "./verticalLayout";
+import type { StrandBoxes } from "./strandBoxes";
+import type { BoxColours } from "./boxColours";
+import type { Scale, Span } from "./timeScale";
 import type { Tiles } from "./tiles";
 
 export interface Callout {
@@ -31,13 +31,13 @@ export interface Scene {
   overview: Scale;
   layers: ReadonlySet<Layer>;
   colorBy: ColorBy;
-  palette: Palette;
+  palette: BoxColours;
   selection: Selection | null;
   hover: Selection | null;
   tiles: Tiles;
-  boxes: Boxes;
+  boxes: StrandBoxes;
   /** Strands inside folded ones. */
-  inner: Boxes;
+  inner: StrandBoxes;
   regions: RegionSpan[];
   /** Facts of the selected strand and task, once they are known. */
   strand: StrandDetail | null;

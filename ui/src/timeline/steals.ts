@@ -3,10 +3,10 @@
  * between each two workers.
  */
 
-import { isShown, laneMiddle } from "./bands";
+import { isShown, laneMiddle } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { x as pixel } from "./scale";
-import type { Scale } from "./scale";
+import { x as pixel } from "./timeScale";
+import type { Scale } from "./timeScale";
 import type { Scene } from "./scene";
 import type { Slot } from "./tiles";
 
@@ -32,7 +32,7 @@ export interface Steals {
   pairs: [number, number, number][];
 }
 
-export function steals(slots: Slot[], scale: Scale): Steals {
+export function visibleSteals(slots: Slot[], scale: Scale): Steals {
   const arcs: Arc[] = [];
   const pairs = new Map<number, number>();
   let crowded = false;
@@ -82,7 +82,7 @@ export function curve(arc: Arc, s: Scene): number[] {
   return [q, a, q - bulge, a + (b - a) * 0.25, q - bulge, a + (b - a) * 0.75, q - 1, b];
 }
 
-export function arcs(s: Scene, pen: Pen, all: Steals): void {
+export function drawArcs(s: Scene, pen: Pen, all: Steals): void {
   const t = s.tokens;
   const far = all.arcs.length > 60;
   const head = far ? 2.2 : 3;
@@ -120,7 +120,7 @@ export function arcs(s: Scene, pen: Pen, all: Steals): void {
 }
 
 /** The selected steal again, and a dotted line from the time at which its strand became ready. */
-export function chosen(s: Scene, pen: Pen, all: Steals): void {
+export function drawSelectedSteal(s: Scene, pen: Pen, all: Steals): void {
   const what = s.selection;
   if (what?.kind !== "steal" || what.run !== s.meta.id) return;
   const arc = all.arcs.find((a) => a.strand === what.strand);

@@ -7,13 +7,13 @@ import { TILE_BINS } from "../data/contract";
 import type { RunMeta } from "../data/contract";
 import type { Planes } from "../data/planes";
 import type { DataSource } from "../data/source";
-import { TileCache } from "./cache";
-import type { Tile } from "./cache";
+import { TileCache } from "./tileCache";
+import type { Tile } from "./tileCache";
 import type { RasterJob } from "./raster";
 import type { Rasteriser, TileImage } from "./rasteriser";
-import { indices, levelFor, tileSpan, tileTicks, wanted } from "./tiling";
-import type { TileId, TileKind } from "./tiling";
-import type { Span } from "./scale";
+import { tileIndices, levelFor, tileSpan, tileTicks, wantedTiles } from "./tileGrid";
+import type { TileId, TileKind } from "./tileGrid";
+import type { Span } from "./timeScale";
 
 /** A piece of the window and the tile that it is drawn from; null without a tile. */
 export interface Slot extends Span {
@@ -21,7 +21,7 @@ export interface Slot extends Span {
 }
 
 /** The look of the images of rows; the key identifies it. */
-export interface Look {
+export interface TileStyle {
   key: string;
   job(planes: Planes): RasterJob;
 }
@@ -54,10 +54,13 @@ export class Tiles {
       levelFor((window.t1 - window.t0) / Math.max(1, plotDevicePixels), this.top),
       this.meta.overview ?? 0,
     );
-    const lists = kinds.map((kind) => wanted(kind, this.level, window, elapsed));
-    const overview = wanted("profile", this.overviewLevel, { t0: 0, t1: elapsed }, elapsed).map(
-      (t) => t.id,
-    );
+    const lists = kinds.map((kind) => wantedTiles(kind, this.level, window, elapsed));
+    const overview = wantedTiles(
+      "profile",
+      this.overviewLevel,
+      { t0: 0, t1: elapsed },
+      elapsed,
+    ).map((t) => t.id);
     // Visible tiles of all kinds come first, after only the coarsest picture, which is a substitute
     // for all others.
     const top = this.top;
@@ -72,7 +75,7 @@ export class Tiles {
 
   /** The window cut at the level's tiles, each with the best available tile. */
   slots(kind: TileKind, window: Span, level = this.level): Slot[] {
-    const [from, to] = indices(level, window, this.meta.elapsed);
+    const [from, to] = tileIndices(level, window, this.meta.elapsed);
     const slots: Slot[] = [];
     for (let index = from; index <= to; index++) {
       const span = tileSpan(level, index);
@@ -107,7 +110,7 @@ export class Tiles {
   }
 
   /** The image of a rows tile in this look; otherwise an older look of it, or null. */
-  image(tile: Tile, look: Look): TileImage | null {
+  image(tile: Tile, look: TileStyle): TileImage | null {
     const made = tile.made.get("image") as (TileImage & { key: string }) | undefined;
     if (made?.key !== look.key && this.making.get(tile) !== look.key && tile.data) {
       this.making.set(tile, look.key);

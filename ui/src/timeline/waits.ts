@@ -3,10 +3,10 @@
  * the continuation of the waiting thread.
  */
 
-import { isShown, laneHeight, laneMiddle, laneTop } from "./bands";
+import { isShown, laneHeight, laneMiddle, laneTop } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { x as pixel } from "./scale";
-import type { Scale } from "./scale";
+import { x as pixel } from "./timeScale";
+import type { Scale } from "./timeScale";
 import type { Scene } from "./scene";
 import type { Slot } from "./tiles";
 
@@ -41,7 +41,7 @@ export interface Waits {
 }
 
 /** Visible waits, by start. */
-export function waits(slots: Slot[], scale: Scale): Waits {
+export function visibleWaits(slots: Slot[], scale: Scale): Waits {
   const list: Wait[] = [];
   const known = new Set<string>();
   let truncated = false;

@@ -4,8 +4,8 @@ import { tokens } from "../colors";
 import { fillOf } from "../patterns";
 import { dark } from "../theme/theme";
 import type { Part } from "./breakdown";
-import { leaders } from "./leaders";
-import { textWidth, useWidth } from "./size";
+import { placeLabels } from "./leaderLines";
+import { textWidth, useWidth } from "./textWidth";
 
 interface Box {
   part: Part;
@@ -16,7 +16,7 @@ interface Box {
 }
 
 /** Slivers have a visible minimum width, which is taken from the widest parts. */
-export function boxes(
+export function segmentBoxes(
   parts: Part[],
   total: number,
   width: number,
@@ -51,9 +51,9 @@ export function StackedBar(p: {
   const [ref, width] = useWidth<HTMLDivElement>(940);
   const t = tokens(dark.value);
   const height = p.height ?? 32;
-  const list = boxes(p.parts, p.total, width, p.label);
+  const list = segmentBoxes(p.parts, p.total, width, p.label);
   const below = p.leaders === false ? [] : list.filter((b) => b.below);
-  const found = leaders(
+  const found = placeLabels(
     below.map((b) => ({ at: b.x + b.width / 2, width: textWidth(b.below!, 11.5) })),
     width,
   );

@@ -2,12 +2,12 @@
 
 import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
-import { codeColour } from "../codes";
+import { codeColour } from "../codeColours";
 import type { CriticalPath, Report, RunMeta } from "../data/contract";
 import { fileName, percent } from "../format";
 import { dark } from "../theme/theme";
-import { Section, Swatch } from "../ui/parts";
-import { label } from "./choice";
+import { Section, Swatch } from "../ui/widgets";
+import { targetLabel } from "./targets";
 import { composition } from "./PathByCode";
 
 export function CodePicker({
@@ -44,7 +44,7 @@ export function CodePicker({
             <Option
               key={w}
               on
-              label={<span class="mono">{label(w, r)}</span>}
+              label={<span class="mono">{targetLabel(w, r)}</span>}
               onChange={() => onToggle(w)}
               value={null}
             />

@@ -2,10 +2,10 @@
 
 import type { Report, RunMeta, WhatIf } from "../data/contract";
 import { plain, ticks } from "../format";
-import { Section } from "../ui/parts";
+import { Section } from "../ui/widgets";
 
 /** A number before and after. */
-export function Pair(p: {
+export function BeforeAfter(p: {
   title: string;
   before: string;
   after: string | undefined;
@@ -28,7 +28,7 @@ export function Pair(p: {
 }
 
 /** The parallelism at every factor; a factor can be selected. */
-export function Factors({
+export function FactorTable({
   answer,
   report: rep,
   factor,

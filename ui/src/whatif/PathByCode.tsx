@@ -1,10 +1,10 @@
 /** Composition of the critical path by code, before and after. */
 
-import { codeColour } from "../codes";
+import { codeColour } from "../codeColours";
 import type { CriticalPath, RunMeta } from "../data/contract";
 import { percent, ticks } from "../format";
 import { dark } from "../theme/theme";
-import { paintOf, Section } from "../ui/parts";
+import { paintOf, Section } from "../ui/widgets";
 
 /** Weight of the path by code, most first. */
 export function composition(path: CriticalPath): { code: number; weight: number }[] {

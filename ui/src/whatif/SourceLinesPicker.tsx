@@ -2,14 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useJson, valueOf } from "../ask";
+import { useJson, valueOf } from "../answers";
 import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
 import { files } from "../sites/SourcePane";
 import { announcement, run, selection, whatif } from "../store";
 import { SourceLines } from "../ui/SourceLines";
-import { Answered, backticks, Empty } from "../ui/states";
-import { linesOf, merge } from "./choice";
+import { WhenAnswered, codeInBackticks, EmptyState } from "../ui/placeholders";
+import { linesOf, mergeRanges } from "./targets";
 
 /** The source: a drag selects lines, a click on a selected line removes its range. */
 export function SourceLinesPicker({
@@ -39,7 +39,9 @@ export function SourceLinesPicker({
     const [from, to] = [Math.min(a, b), Math.max(a, b)];
     const hit = ranges.find((x) => from === to && from >= x.from && from <= x.to);
     const others = whatif.value.what.filter((w) => linesOf(w)?.file !== file);
-    const rest = hit ? ranges.filter((x) => x !== hit) : merge([...ranges, { file, from, to }]);
+    const rest = hit
+      ? ranges.filter((x) => x !== hit)
+      : mergeRanges([...ranges, { file, from, to }]);
     onChange([...others, ...rest.map((x) => `lines:${x.file}:${x.from}-${x.to}`)]);
   };
   useEffect(() => {
@@ -140,19 +142,19 @@ export function SourceLinesPicker({
         <span class="faint">drag over lines to choose them</span>
       </div>
       {file === null ? (
-        <Empty title="No source places">
+        <EmptyState title="No source places">
           The trace knows addresses, not files, so lines can't be chosen. Code and spawn sites can.
-        </Empty>
+        </EmptyState>
       ) : (
-        <Answered asked={asked} what={file} height={400}>
+        <WhenAnswered answer={asked} what={file} height={400}>
           {(s) =>
             s.missing ? (
-              <Empty title="The source is not here">{s.missing}</Empty>
+              <EmptyState title="The source is not here">{s.missing}</EmptyState>
             ) : (
               <>
                 {s.part && (
                   <p class="faint" style={{ margin: "8px 12px" }}>
-                    Only lines with samples and what the trace carries: {backticks(s.part)}
+                    Only lines with samples and what the trace carries: {codeInBackticks(s.part)}
                   </p>
                 )}
                 <div
@@ -179,7 +181,7 @@ export function SourceLinesPicker({
               </>
             )
           }
-        </Answered>
+        </WhenAnswered>
       )}
     </div>
   );

@@ -4,7 +4,7 @@
  */
 
 import { useEffect } from "preact/hooks";
-import { useJson, valueOf } from "../ask";
+import { useJson, valueOf } from "../answers";
 import { tokens } from "../colors";
 import { register } from "../commands";
 import type {
@@ -19,13 +19,13 @@ import { registerExport } from "../export/export";
 import { change, count, plain, ticks, times } from "../format";
 import { announcement, meta, runMeta, selection, status, whatif } from "../store";
 import { dark } from "../theme/theme";
-import { BoundsChart } from "../ui/Bounds";
-import { Section } from "../ui/parts";
-import { useWidth } from "../ui/size";
-import { Empty, Failed } from "../ui/states";
-import { FACTORS, label, nearest, toggle } from "./choice";
+import { BoundsChart } from "../ui/BoundsChart";
+import { Section } from "../ui/widgets";
+import { useWidth } from "../ui/textWidth";
+import { EmptyState, ErrorState } from "../ui/placeholders";
+import { FACTORS, targetLabel, nearestFactor, toggleTarget } from "./targets";
 import { CodePicker } from "./CodePicker";
-import { Factors, Pair } from "./Outcome";
+import { FactorTable, BeforeAfter } from "./Outcome";
 import { composition, PathByCode } from "./PathByCode";
 import { SourceLinesPicker } from "./SourceLinesPicker";
 import "./whatif.css";
@@ -33,10 +33,10 @@ import "./whatif.css";
 export function WhatIf() {
   const r = runMeta();
   if (!r) return null;
-  return <Loaded run={r} />;
+  return <WhatIfView run={r} />;
 }
 
-function Loaded({ run: r }: { run: RunMeta }) {
+function WhatIfView({ run: r }: { run: RunMeta }) {
   const report = useJson<Report>(requests.report(r.id));
   const bounds = valueOf(useJson<Bounds>(requests.scalability(r.id)))?.runs.find(
     (b) => b.run === r.id,
@@ -55,10 +55,12 @@ function Loaded({ run: r }: { run: RunMeta }) {
   const step = (by: number) =>
     set({
       factor:
-        FACTORS[Math.max(0, Math.min(FACTORS.length - 1, FACTORS.indexOf(nearest(factor)) + by))]!,
+        FACTORS[
+          Math.max(0, Math.min(FACTORS.length - 1, FACTORS.indexOf(nearestFactor(factor)) + by))
+        ]!,
     });
   useEffect(() => {
-    if (!FACTORS.includes(factor as never)) set({ factor: nearest(factor) });
+    if (!FACTORS.includes(factor as never)) set({ factor: nearestFactor(factor) });
   }, [factor]);
   useEffect(
     () =>
@@ -93,7 +95,7 @@ function Loaded({ run: r }: { run: RunMeta }) {
                 : s?.kind === "site"
                   ? `site:${r.sites[s.site]?.place}`
                   : null;
-            if (w) set({ what: toggle(whatif.value.what, w) });
+            if (w) set({ what: toggleTarget(whatif.value.what, w) });
           },
         },
         {
@@ -132,7 +134,7 @@ function Loaded({ run: r }: { run: RunMeta }) {
   useEffect(() => {
     if (row) announcement.value = `${count(factor)}× faster: parallelism ${plain(row.parallelism)}`;
   }, [row]);
-  const names = what.map((w) => label(w, r));
+  const names = what.map((w) => targetLabel(w, r));
   const [chart, width] = useWidth<HTMLDivElement>(420);
   const t = tokens(dark.value);
   return (
@@ -143,7 +145,7 @@ function Loaded({ run: r }: { run: RunMeta }) {
           report={rep}
           path={path}
           what={what}
-          onToggle={(w) => set({ what: toggle(whatif.value.what, w) })}
+          onToggle={(w) => set({ what: toggleTarget(whatif.value.what, w) })}
         />
       </div>
       <SourceLinesPicker run={r} what={what} onChange={(w) => set({ what: w })} />
@@ -167,7 +169,7 @@ function Loaded({ run: r }: { run: RunMeta }) {
             min="0"
             max={FACTORS.length - 1}
             step="1"
-            value={FACTORS.indexOf(nearest(factor))}
+            value={FACTORS.indexOf(nearestFactor(factor))}
             disabled={what.length === 0}
             aria-valuetext={`${factor} times`}
             onInput={(e) => set({ factor: FACTORS[Number(e.currentTarget.value)]! })}
@@ -195,35 +197,35 @@ function Loaded({ run: r }: { run: RunMeta }) {
           </p>
         ) : asked.state === "failed" && asked.error.why !== "loading" ? (
           asked.error.why === "absent" && meta.value?.mode === "report" ? (
-            <Empty
+            <EmptyState
               small
               title="This report does not carry that what-if"
               command={`workspan view ${r.file}`}
             >
               A what-if is computed from the trace, and a file has no server. With the trace at
               hand:
-            </Empty>
+            </EmptyState>
           ) : (
-            <Failed error={asked.error} what="the what-if" small />
+            <ErrorState error={asked.error} what="the what-if" small />
           )
         ) : (
           rep && (
             <div class="pairs">
-              <Pair
+              <BeforeAfter
                 title="parallelism"
                 before={plain(rep.parallelism)}
                 after={row && plain(row.parallelism)}
                 note={row && change(row.parallelism / rep.parallelism - 1)}
                 good={!!row && row.parallelism > rep.parallelism}
               />
-              <Pair
+              <BeforeAfter
                 title="span"
                 before={ticks(rep.span, r.ticks_per_second)}
                 after={row && ticks(row.span, r.ticks_per_second)}
                 note={row && change(row.span / rep.span - 1)}
                 good={!!row && row.span < rep.span}
               />
-              <Pair
+              <BeforeAfter
                 title={`at most on ${count(r.workers)}`}
                 before={times(Math.min(r.workers, rep.parallelism))}
                 after={row && times(Math.min(r.workers, row.parallelism))}
@@ -294,7 +296,7 @@ function Loaded({ run: r }: { run: RunMeta }) {
           />
         )}
         {answer && rep && (
-          <Factors
+          <FactorTable
             answer={answer}
             report={rep}
             factor={factor}

@@ -17,7 +17,7 @@ const MAX_COMBINED: usize = 3;
 /// Number of strands above which a run gets only one code and one spawn site: each takes about ten
 /// times as long as measuring the run.
 const LONG_RUN_STRANDS: usize = 1_000_000;
-/// The factors that the page requests (`FACTORS` of ui/src/whatif/choice.ts): all in one request,
+/// The factors that the page requests (`FACTORS` of ui/src/whatif/targets.ts): all in one request,
 /// and for the path each alone.
 const FACTORS: [u32; 8] = [2, 4, 8, 16, 50, 100, 200, 400];
 

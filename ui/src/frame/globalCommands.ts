@@ -1,0 +1,186 @@
+/** The frame's commands, which work on every tab. */
+
+import { register } from "../commands";
+import { exportKinds, exportView } from "../export/export";
+import { print } from "../export/print";
+import { copyLink } from "./Header";
+import { overlay, notify } from "./overlay";
+import {
+  drawer,
+  finding,
+  meta,
+  other,
+  range,
+  run,
+  selection,
+  split,
+  tab,
+  TABS,
+  theme,
+  wholeOf,
+} from "../store";
+import { TITLES } from "./Tabs";
+
+export function registerGlobalCommands(): void {
+  register(
+    ...TABS.map((t, i) => ({
+      id: `tab.${t}`,
+      title: TITLES[t],
+      keys: i < 9 ? [String(i + 1)] : [],
+      group: "View",
+      run: () => {
+        tab.value = t;
+      },
+    })),
+    {
+      id: "split",
+      title: "Timeline and DAG side by side",
+      keys: ["\\"],
+      group: "View",
+      run: () => {
+        split.value = !split.value;
+        if (split.value && tab.value !== "timeline" && tab.value !== "dag") tab.value = "timeline";
+      },
+    },
+    {
+      id: "drawer",
+      title: "Drawer: details of what is selected",
+      keys: ["q"],
+      group: "View",
+      run: () => {
+        drawer.value = !drawer.value;
+        if (drawer.value && !selection.value) notify("The drawer opens when something is selected");
+      },
+    },
+    {
+      id: "whole",
+      title: "Whole run",
+      keys: [],
+      group: "View",
+      run: () => {
+        range.value = null;
+      },
+    },
+    {
+      id: "print",
+      title: "Print this view on one A4 page",
+      keys: ["Ctrl+p"],
+      group: "Everywhere",
+      run: () => void print(),
+    },
+    { id: "back", title: "Back", keys: ["["], group: "Everywhere", run: () => history.back() },
+    {
+      id: "forward",
+      title: "Forward",
+      keys: ["]"],
+      group: "Everywhere",
+      run: () => history.forward(),
+    },
+    {
+      id: "palette",
+      title: "All commands",
+      keys: ["Ctrl+Shift+p"],
+      group: "Everywhere",
+      run: () => {
+        overlay.value = overlay.value === "palette" ? null : "palette";
+      },
+    },
+    {
+      id: "help",
+      title: "Keys and help",
+      keys: ["?"],
+      group: "Everywhere",
+      run: () => {
+        overlay.value = overlay.value === "help" ? null : "help";
+      },
+    },
+    {
+      id: "escape",
+      title: "Close, or select nothing",
+      keys: ["Escape"],
+      group: "Everywhere",
+      run: escape,
+    },
+    {
+      id: "theme.system",
+      title: "Theme: as the system",
+      keys: [],
+      group: "View",
+      run: () => {
+        theme.value = "system";
+      },
+    },
+    {
+      id: "theme.light",
+      title: "Theme: light",
+      keys: [],
+      group: "View",
+      run: () => {
+        theme.value = "light";
+      },
+    },
+    {
+      id: "theme.dark",
+      title: "Theme: dark",
+      keys: [],
+      group: "View",
+      run: () => {
+        theme.value = "dark";
+      },
+    },
+    {
+      id: "link",
+      title: "Copy link to this view",
+      keys: [],
+      group: "Export",
+      run: () => void copyLink(),
+    },
+    {
+      id: "export.png",
+      title: "Save this view as PNG",
+      keys: [],
+      group: "Export",
+      run: () => void exportView("png"),
+    },
+    {
+      id: "export.svg",
+      title: "Save this view as SVG",
+      keys: [],
+      group: "Export",
+      run: () => void exportView("svg"),
+    },
+    {
+      id: "export.csv",
+      title: "Save this view's numbers as CSV",
+      keys: [],
+      group: "Export",
+      run: () => {
+        if (exportKinds(tab.value).some((k) => k.kind === "csv")) void exportView("csv");
+        else notify("This view has no numbers to give.");
+      },
+    },
+    {
+      id: "run.next",
+      title: "Next run",
+      keys: [],
+      group: "View",
+      run: () => {
+        const ids = meta.value?.runs.map((r) => r.id) ?? [];
+        const next = ids[(ids.indexOf(wholeOf(run.value)) + 1) % ids.length];
+        if (next && next !== run.value) {
+          if (other.value === next) other.value = run.value;
+          run.value = next;
+        }
+      },
+    },
+  );
+}
+
+/** Closes the topmost thing: a sheet, a finding's callouts, the selection. */
+function escape(): void {
+  const focused = document.activeElement as HTMLElement | null;
+  if (overlay.value) overlay.value = null;
+  else if (focused && /^(INPUT|SELECT|TEXTAREA)$/.test(focused.tagName)) focused.blur();
+  else if (finding.value !== null) finding.value = null;
+  else selection.value = null;
+}

@@ -1,0 +1,140 @@
+/**
+ * Strands of one code by size: while small ones ran, all workers were busy; while the largest ran,
+ * most were not.
+ */
+
+import { codeColour } from "../codeColours";
+import type { RunMeta, SiteExtra } from "../data/contract";
+import { count, many, plain, ticks } from "../format";
+import { showInTab } from "../store";
+import { dark } from "../theme/theme";
+import { paintOf, Swatch } from "../ui/widgets";
+import { Sparkline } from "../ui/Sparkline";
+
+type Block = SiteExtra["blocks"][number];
+type Size = Block["sizes"][number];
+
+/** Maximum number of squares in the busy column: one for each worker, or for several. */
+const MAX_SQUARES = 8;
+
+export function StrandSizes({
+  block,
+  label,
+  site,
+  run: r,
+}: {
+  block: Block;
+  label: string;
+  site: number;
+  run: RunMeta;
+}) {
+  const tps = r.ticks_per_second;
+  const colour = codeColour(r.codes, block.code, dark.value);
+  const mostFree = Math.max(1, ...block.sizes.map((s) => s.free));
+  // The table shows the sizes with most time.
+  const rest = {
+    strands: block.count - block.sizes.reduce((n, s) => n + s.strands, 0),
+    total: block.work - block.sizes.reduce((n, s) => n + s.total, 0),
+  };
+  const worst = block.sizes.reduce((a, b) => (b.free > a.free ? b : a), block.sizes[0]!);
+  return (
+    <div class="by-size">
+      <div class="head">
+        <h2>
+          <Swatch of={colour} /> <span class="fn">{label}</span> by size{" "}
+          <span>
+            {many(block.count, "strand")}, {ticks(block.work, tps)} of work,{" "}
+            {ticks(block.critical, tps)} on the critical path
+          </span>
+        </h2>
+        <span class="end">
+          <button
+            type="button"
+            class="link"
+            title={`Tasks of ${r.sites[site]?.label ?? "the site"} stay in the table`}
+            onClick={() =>
+              showInTab("timeline", null, { kind: "code", run: r.id, code: block.code })
+            }
+          >
+            Show {block.count === 1 ? "it" : `these ${count(block.count)}`} in the timeline →
+          </button>
+        </span>
+      </div>
+      <table class="table" aria-label={`${label} by size`}>
+        <thead>
+          <tr>
+            <th scope="col">each</th>
+            <th scope="col">strands</th>
+            <th scope="col">total</th>
+            <th scope="col" class="left">
+              when
+            </th>
+            <th scope="col" class="left">
+              running meanwhile
+            </th>
+            <th
+              scope="col"
+              class="left"
+              title="Worker time without anything to run while they ran, shared among what ran"
+            >
+              free workers meanwhile
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {block.sizes.map((s) => (
+            <tr key={s.total} class={s === worst && s.free > 0 ? "worst" : ""}>
+              <td>{ticks(s.total / s.strands, tps)}</td>
+              <td>{count(s.strands)}</td>
+              <td>{ticks(s.total, tps)}</td>
+              <td class="left">
+                <Sparkline
+                  values={s.spark}
+                  top={r.workers}
+                  fill={colour.fill}
+                  title="when they ran"
+                />
+              </td>
+              <td class="left">
+                <Squares of={s} workers={r.workers} /> {plain(s.busy)}
+              </td>
+              <td class="left">
+                <span class="cell-bar">
+                  <i
+                    style={{
+                      width: `${s.free > 0 ? Math.max(1.5, (90 * s.free) / mostFree) : 0}px`,
+                      ...paintOf(colour),
+                    }}
+                  />
+                  {ticks(s.free, tps)}
+                </span>
+              </td>
+            </tr>
+          ))}
+          {rest.strands > 0 && (
+            <tr class="rest faint">
+              <td>other sizes</td>
+              <td>{count(rest.strands)}</td>
+              <td>{ticks(rest.total, tps)}</td>
+              <td colSpan={3} />
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Squares({ of, workers }: { of: Size; workers: number }) {
+  const n = Math.min(MAX_SQUARES, workers);
+  const filled = (of.busy / Math.max(1, workers)) * n;
+  return (
+    <span class="squares" aria-hidden="true">
+      {Array.from({ length: n }, (_, i) => (
+        <i key={i}>
+          <b style={{ width: `${100 * Math.max(0, Math.min(1, filled - i))}%` }} />
+        </i>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,489 @@
+/**
+ * Running workers over time. Below the line of P, the areas are the breakdown. The findings are
+ * above it at their place in time.
+ */
+
+import { useMemo } from "preact/hooks";
+import { usePlanes, valueOf } from "../answers";
+import { TILE_BINS, type FindingWords, type Report, type RunMeta } from "../data/contract";
+import type { Planes } from "../data/planes";
+import { requests } from "../data/requests";
+import { axis, count, many, percent, plain, steps } from "../format";
+import { fillOf } from "../patterns";
+import { colours, dark } from "../theme/theme";
+import { Term } from "../terms/Term";
+import { plainWords, Section } from "../ui/widgets";
+import { textWidth, useWidth } from "../ui/textWidth";
+import { EmptyState, ErrorState, LoadingPlaceholder } from "../ui/placeholders";
+import { showFinding } from "./Findings";
+
+const STRIP_LAYERS = [
+  ["work", "running"],
+  ["descheduled", "descheduled"],
+  ["blocked", "blocked"],
+  ["delay", "delay"],
+  ["sched", "no_work_sched"],
+  ["app", "no_work_app"],
+  ["unread", "unread"],
+] as const;
+
+/** Glossary terms of the layers. */
+const MEANINGS = {
+  work: "busy",
+  descheduled: "descheduled",
+  blocked: "blocked",
+  delay: "delay",
+  sched: "no work",
+  app: "no work",
+  unread: "not read",
+} as const;
+
+/** Mean workers of each layer in equal columns over the whole run. */
+export interface StripColumns {
+  width: number;
+  at: Record<string, number[]>;
+  running: number[];
+}
+
+/** Joins the tiles of a level to columns over [0, elapsed). */
+export function columns(tiles: Planes[], level: number, elapsed: number): StripColumns {
+  const width = 2 ** level,
+    n = Math.min(tiles.length * TILE_BINS, Math.ceil(elapsed / width));
+  const plane = (name: string) =>
+    Array.from({ length: n }, (_, i) =>
+      Math.max(0, Number(tiles[Math.floor(i / TILE_BINS)]?.planes[name]?.[i % TILE_BINS] ?? 0)),
+    );
+  const at = Object.fromEntries(STRIP_LAYERS.map(([key, name]) => [key, plane(name)]));
+  // The last column is rarely whole: its means are over the bin, while the picture needs them over
+  // the part inside the run.
+  const rest = elapsed / width - (n - 1);
+  if (n > 0 && rest > 0.02 && rest < 1) for (const key of Object.keys(at)) at[key]![n - 1]! /= rest;
+  return { width, at, running: at.work! };
+}
+
+/** The longest stretches with a constant number of running workers, longest first. */
+export function constantStretches(
+  c: StripColumns,
+  most: number,
+): { from: number; to: number; running: number }[] {
+  const out: { from: number; to: number; running: number }[] = [];
+  let from = 0;
+  for (let i = 1; i <= c.running.length; i++) {
+    if (i === c.running.length || Math.abs(c.running[i]! - c.running[from]!) > 0.35) {
+      const mean = c.running.slice(from, i).reduce((a, b) => a + b, 0) / (i - from);
+      out.push({ from, to: i, running: mean });
+      from = i;
+    }
+  }
+  return out.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most);
+}
+
+/** Share of recording from which on it is shown beside the mean. */
+const MIN_RECORDING = 0.02;
+
+export function RunningWorkers({
+  run: r,
+  findings,
+  report,
+}: {
+  run: RunMeta;
+  findings: FindingWords[];
+  report?: Report | undefined;
+}) {
+  const [ref, width] = useWidth<HTMLDivElement>(940);
+  // One level finer than the tile of the whole run, if available: at least 1,024 columns.
+  const level = Math.max(0, r.top_level - 1);
+  const tiles = [
+    usePlanes(requests.profile(r.id, level, 0)),
+    usePlanes(level < r.top_level ? requests.profile(r.id, level, 1) : null),
+  ];
+  const coarse = usePlanes(requests.profile(r.id, r.top_level, 0));
+  const c = useMemo(() => {
+    const [one, two] = tiles.map(valueOf);
+    if (one && (two || level === r.top_level || r.elapsed <= TILE_BINS * 2 ** level))
+      return columns(two ? [one, two] : [one], level, r.elapsed);
+    const whole = valueOf(coarse);
+    return whole ? columns([whole], r.top_level, r.elapsed) : null;
+  }, [valueOf(tiles[0]!), valueOf(tiles[1]!), valueOf(coarse), r.elapsed]);
+  const used = c
+    ? STRIP_LAYERS.filter(([key]) => c.at[key]!.some((v) => v > 0.005)).map(([key]) => key)
+    : [];
+  const names = {
+    work: "busy",
+    descheduled: "descheduled",
+    blocked: "blocked",
+    delay: "ready, not running",
+    sched: "no work, scheduler",
+    app: "no work, program",
+    unread: "not read",
+  } as const;
+  return (
+    <Section
+      title="Running workers over time"
+      end={
+        <span class="legend">
+          {used.map((k) => (
+            <span key={k}>
+              <svg width="10" height="10" aria-hidden="true">
+                <rect width="10" height="10" rx="2" fill={fillOf(k, dark.value)} />
+              </svg>
+              <Term of={MEANINGS[k]}>{names[k]}</Term>
+            </span>
+          ))}
+        </span>
+      }
+    >
+      <div ref={ref}>
+        {c ? (
+          <StripPicture c={c} run={r} width={width} findings={findings} report={report} />
+        ) : coarse.state === "failed" ? (
+          <ErrorState error={coarse.error} what="the profile" small />
+        ) : (
+          <LoadingPlaceholder what="the profile" height={170} />
+        )}
+      </div>
+    </Section>
+  );
+}
+
+/** Limits of the strip's height, and heights of the rest of the window and of a finding. */
+const MIN_HEIGHT = 118;
+const MAX_HEIGHT = 560;
+const OUTER_HEIGHT = 820;
+const FINDING_HEIGHT = 84;
+
+/** Tall windows have a higher strip, in particular if few findings are below it. */
+function stripHeight(window: number, findings: number): number {
+  const room = window - OUTER_HEIGHT - FINDING_HEIGHT * Math.min(5, findings);
+  return Math.max(MIN_HEIGHT, Math.min(MAX_HEIGHT, room));
+}
+
+function StripPicture({
+  c,
+  run: r,
+  width,
+  findings,
+  report,
+}: {
+  c: StripColumns;
+  run: RunMeta;
+  width: number;
+  findings: FindingWords[];
+  report: Report | undefined;
+}) {
+  const t = colours.value;
+  const w = width - 66,
+    top = 32,
+    h = stripHeight(window.innerHeight, findings.length),
+    bottom = top + h,
+    P = Math.max(1, r.workers);
+  const x = (ticks: number) => (ticks / r.elapsed) * w;
+  const y = (v: number) => bottom - (Math.min(v, P) / P) * h;
+  const n = c.running.length;
+  const paths = useMemo(() => {
+    const below = new Array<number>(n).fill(0);
+    return STRIP_LAYERS.map(([key]) => {
+      const values = c.at[key]!;
+      let d = "";
+      let i = 0;
+      while (i < n) {
+        if (!(values[i]! > 0.002)) {
+          i++;
+          continue;
+        }
+        // A run of columns with this layer: its outline goes along the top and back along the
+        // bottom.
+        let end = i;
+        while (end < n && values[end]! > 0.002) end++;
+        let up = "",
+          down = "";
+        for (let k = i; k < end; k++) {
+          const [l, rr] = [x(k * c.width), x(Math.min(r.elapsed, (k + 1) * c.width))];
+          up += `${k === i ? "M" : "L"}${l.toFixed(2)} ${y(below[k]! + values[k]!).toFixed(2)}H${rr.toFixed(2)}`;
+          down = `L${rr.toFixed(2)} ${y(below[k]!).toFixed(2)}H${l.toFixed(2)}` + down;
+        }
+        d += up + down + "Z";
+        for (let k = i; k < end; k++) below[k]! += values[k]!;
+        i = end;
+      }
+      return { key, d };
+    });
+  }, [c, w, h, P]);
+  if (n === 0) return <EmptyState small title="Nothing ran" />;
+  // The report's mean is without recording, which the columns include.
+  const drawn = c.running.reduce((a, b) => a + b, 0) / n;
+  const busy = report && !r.only ? (report.mean_busy as number) : drawn;
+  const isRecording = drawn - busy > MIN_RECORDING * P;
+  const mean = isRecording ? drawn : busy;
+  const perSecond = r.ticks_per_second;
+  const marks = steps(0, r.elapsed / perSecond, Math.max(2, Math.floor(w / 96)));
+  const labels = constantStretches(c, 5)
+    .map((s) => ({ ...s, l: x(s.from * c.width), rr: x(Math.min(r.elapsed, s.to * c.width)) }))
+    .filter((s) => s.rr - s.l > 84);
+  return (
+    <svg
+      width={width}
+      height={bottom + 22}
+      data-plot={w}
+      role="img"
+      aria-label={`${plain(busy)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
+    >
+      <rect x="0" y={top} width={w} height={h} fill={t.inset} />
+      {paths.map((p) => (
+        <path key={p.key} d={p.d} fill={fillOf(p.key, dark.value)} shape-rendering="crispEdges" />
+      ))}
+      <line x1="0" x2={w} y1={top} y2={top} stroke={t.fg} stroke-dasharray="5 3" />
+      {!r.only && (
+        <line
+          x1="0"
+          x2={w}
+          y1={y(mean)}
+          y2={y(mean)}
+          stroke={t.fg}
+          stroke-opacity=".55"
+          stroke-dasharray="1.5 2.5"
+        />
+      )}
+      <line x1="0" x2={w} y1={bottom} y2={bottom} stroke={t.line2} />
+      <text x={w + 7} y={top + 4} font-size="11" font-weight="600" fill={t.fg}>
+        P = {P}
+      </text>
+      {!r.only && Math.abs(y(mean) - top) > 13 && (
+        <text
+          x={w + 7}
+          y={Math.min(y(mean) + 4, bottom - (isRecording ? 23 : 10))}
+          font-size="11"
+          fill={t.fg2}
+        >
+          mean {plain(mean)}
+          {isRecording && (
+            <tspan x={w + 7} dy="13">
+              {plain(busy)} busy
+            </tspan>
+          )}
+          <title>
+            {isRecording
+              ? `${plain(busy)} workers busy on average, ${plain(mean)} with what recording took`
+              : "Workers busy on average"}
+          </title>
+        </text>
+      )}
+      <text x={w + 7} y={bottom + 4} font-size="11" fill={t.fg3}>
+        0
+      </text>
+      {labels.map((s, i) => {
+        const running = Math.round(s.running),
+          words = `${running} ${running === 1 ? "worker" : "workers"}`;
+        const barHigh = bottom - y(s.running),
+          idle = P - running,
+          middle = (s.l + s.rr) / 2,
+          wide = s.rr - s.l;
+        const inBar = barHigh > 16 && running > 0;
+        const long = `${words} running`;
+        const inside = Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4));
+        // The line of the mean would cross it.
+        const struck = !r.only && Math.abs(inside - 4 - y(mean)) < 10;
+        const clear = y(mean) + 18 < bottom - 5 ? y(mean) + 18 : y(mean) - 8;
+        return (
+          <g key={i}>
+            {inBar && (
+              <text
+                x={middle}
+                y={struck && barHigh > 40 ? clear : inside}
+                text-anchor="middle"
+                font-size={barHigh > 30 ? 12 : 11}
+                font-weight="600"
+                fill={t.onWork}
+                paint-order="stroke"
+                stroke={t.work}
+                stroke-width="4"
+              >
+                {wide > textWidth(long, 12, 600) + 20
+                  ? long
+                  : wide > textWidth(words, 11, 600) + 10
+                    ? words
+                    : running}
+              </text>
+            )}
+            {idle > 0 &&
+              h - barHigh > 30 &&
+              i < 2 &&
+              wide > textWidth(`${idle} workers have nothing to do`, 12, 600) + 24 &&
+              c.at.app!.slice(s.from, s.to).reduce((a, b) => a + b, 0) / (s.to - s.from) >
+                idle * 0.7 && (
+                <text
+                  x={middle}
+                  y={top + (h - barHigh) / 2 + 4}
+                  text-anchor="middle"
+                  font-size="12"
+                  font-weight="600"
+                  fill={t.fg}
+                  paint-order="stroke"
+                  stroke={t.appBg}
+                  stroke-width="5"
+                >
+                  {idle} {idle === 1 ? "worker has" : "workers have"} nothing to do
+                </text>
+              )}
+          </g>
+        );
+      })}
+      {marks.at.map(
+        (s) =>
+          s <= r.elapsed / perSecond && (
+            <g key={s}>
+              <line
+                x1={x(s * perSecond)}
+                x2={x(s * perSecond)}
+                y1={bottom}
+                y2={bottom + 3}
+                stroke={t.line2}
+              />
+              <text
+                x={Math.max(0, x(s * perSecond))}
+                y={bottom + 16}
+                text-anchor={s === 0 ? "start" : x(s * perSecond) > w - 16 ? "end" : "middle"}
+                font-size="11"
+                fill={t.fg3}
+              >
+                {axis(s, marks.step)}
+              </text>
+            </g>
+          ),
+      )}
+      <Callouts
+        findings={findings}
+        strands={
+          (report?.findings as any[] | undefined)?.map((f) => f.evidence?.strands ?? 1) ?? []
+        }
+        x={x}
+        w={w}
+        top={top}
+        elapsed={r.elapsed}
+      />
+    </svg>
+  );
+}
+
+/**
+ * A bracket over a finding's time with its number, and with text if it fits. For a finding about
+ * several strands it is the time of the longest one, and the text says so.
+ */
+function Callouts({
+  findings,
+  strands,
+  x,
+  w,
+  top,
+  elapsed,
+}: {
+  findings: FindingWords[];
+  /** Number of strands of each finding. */
+  strands: number[];
+  x: (t: number) => number;
+  w: number;
+  top: number;
+  elapsed: number;
+}) {
+  const t = colours.value;
+  const taken: [number, number][] = [];
+  const placed = findings.slice(0, 3).map((f, i) => {
+    const l = Math.max(0, x(Math.max(0, f.show.t0))),
+      r = Math.min(w, x(Math.min(elapsed, f.show.t1)));
+    // The whole run is not a place.
+    if (!(r > l) || r - l > w * 0.97) return null;
+    const of = strands[i] ?? 1;
+    const longest = of > 1 ? `the longest of ${count(of)}` : "";
+    const long = longest && `${percent(f.share)}, ${longest}`;
+    const fits = (words: string) => r - l > textWidth(words, 11, 600) + 44;
+    const text = long && fits(long) ? long : percent(f.share),
+      wide = fits(text);
+    let middle = Math.min(w - 10, Math.max(10, (l + r) / 2));
+    const box = (): [number, number] => (wide ? [l, r] : [middle - 11, middle + 11]);
+    if (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2)) {
+      if (wide) return { i, l, r, middle, text, wide: false, low: true, f, longest };
+      const asked = middle;
+      const free = (): boolean => taken.every(([a, b]) => box()[0] >= b + 2 || box()[1] <= a - 2);
+      // Beside the other callouts: to the right of its place, or otherwise to the left.
+      while (!free() && middle < w - 12) middle += 8;
+      if (!free()) for (middle = asked; !free() && middle > 12;) middle -= 8;
+    }
+    taken.push(box());
+    return { i, l, r, middle, text, wide, low: false, f, longest };
+  });
+  return (
+    <>
+      {placed.map(
+        (p) =>
+          p && (
+            <g
+              key={p.i}
+              role="button"
+              tabIndex={0}
+              style={{ cursor: "pointer" }}
+              aria-label={`Finding ${p.i + 1}: ${plainWords(p.f.title)}`}
+              onClick={() => showFinding(p.f, p.i)}
+              onKeyDown={(e) => {
+                if (e.key === "Enter" || e.key === " ") {
+                  e.preventDefault();
+                  e.stopPropagation();
+                  showFinding(p.f, p.i);
+                }
+              }}
+            >
+              <title>{plainWords(p.f.title) + (p.longest ? `. Marked: ${p.longest}` : "")}</title>
+              {!p.low && (
+                <path
+                  d={`M${p.l + 0.5} ${top - 3}v-7H${p.r - 0.5}v7`}
+                  fill="none"
+                  stroke={t.fg}
+                  stroke-width="1.2"
+                />
+              )}
+              {p.wide && (
+                <rect
+                  x={p.middle - textWidth(p.text, 11, 600) / 2 - 18}
+                  y={top - 20}
+                  width={textWidth(p.text, 11, 600) + 38}
+                  height={18}
+                  fill={t.panel}
+                />
+              )}
+              <circle
+                cx={p.wide ? p.middle - textWidth(p.text, 11, 600) / 2 - 2 : p.middle}
+                cy={p.low ? top + 12 : top - 11}
+                r="8"
+                fill={t.fg}
+              />
+              <text
+                x={p.wide ? p.middle - textWidth(p.text, 11, 600) / 2 - 2 : p.middle}
+                y={(p.low ? top + 12 : top - 11) + 4}
+                text-anchor="middle"
+                font-size="11"
+                font-weight="700"
+                fill={t.panel}
+              >
+                {p.i + 1}
+              </text>
+            </g>
+          ),
+      )}
+      {placed.map(
+        (p) =>
+          p?.wide && (
+            <text
+              key={p.i}
+              x={p.middle - textWidth(p.text, 11, 600) / 2 + 12}
+              y={top - 7}
+              font-size="11"
+              font-weight="600"
+              fill={t.fg}
+              pointer-events="none"
+            >
+              {p.text}
+            </text>
+          ),
+      )}
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { FindingWords, RunMeta } from "../data/contract";
+import { plainWords } from "../ui/widgets";
+import { findingTitle, type FindingPlace } from "./findingTitles";
+
+const run = {
+  codes: [{ label: "merge" }, { label: "after msort:55" }],
+  sites: [
+    { label: "root", function: null },
+    { label: "src/sort.rs:55", function: "msort" },
+  ],
+} as unknown as RunMeta;
+
+function finding(id: string, show: Partial<FindingWords["show"]>): FindingWords {
+  return {
+    id,
+    title: [{ text: "What happened" }],
+    evidence: [],
+    share: 0.5,
+    lost: 1,
+    gain: 1,
+    show: { t0: 0, t1: 1, strand: null, site: null, code: null, ...show },
+    source: { file: "src/sort.rs", line: 43 },
+  };
+}
+const afterJoin: FindingPlace = {
+  function: "msort",
+  from: { kind: "after_wait", primitive: "join", function: "msort" },
+  to: { kind: "end", primitive: null, function: null },
+};
+const said = (f: FindingWords, place?: FindingPlace) => plainWords(findingTitle(f, place, run));
+
+test("a title is a command with the function and the line", () => {
+  expect(said(finding("serial-strand", { code: 0 }))).toBe("Split merge — sort.rs:43");
+  expect(said(finding("grain-fine", { site: 1 }))).toBe(
+    "Give more work to each of the tasks of msort — sort.rs:43",
+  );
+});
+
+test("code without samples is named after the calls around it", () => {
+  expect(said(finding("serial-strand", { code: 1 }), afterJoin)).toBe(
+    "Split the code after the join in msort — sort.rs:43",
+  );
+});
+
+test("the machine's causes name no line, and unknown causes keep the report's sentence", () => {
+  expect(said(finding("descheduled", { code: 0 }))).toBe("Run it alone on the machine");
+  expect(said(finding("something-new", {}))).toBe("What happened");
+});

@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import type { ThreadMeta } from "../data/contract";
+import { ROWS_AT_START } from "../store";
+import {
+  layOutBands,
+  headAt,
+  headTop,
+  laneHeight,
+  laneMiddle,
+  partsOf,
+  rowAt,
+  rowTop,
+  visibleRows,
+  type Rows,
+} from "./verticalLayout";
+import { arrangeRows } from "./rowGroups";
+
+const thread = (i: number, pool: number | null, worker = true): ThreadMeta => ({
+  thread: i,
+  label: worker ? `W${i}` : `T${i}`,
+  worker,
+  name: null,
+  busy: (i % 4) / 4,
+  pool,
+});
+const pools = [
+  { size: 2, built: "src/main.rs:9" },
+  { size: 2, built: null },
+];
+const run = {
+  threads: [thread(0, 0), thread(1, 1), thread(2, 0), thread(3, 1), thread(4, null, false)],
+  pools,
+  name: "p",
+};
+
+test("rows stand under the head of their pool, sorted inside of it, others at the end", () => {
+  const { order, heads } = arrangeRows(run, { ...ROWS_AT_START, group: "pool", sort: "busy" });
+  expect(order).toEqual([2, 0, 3, 1, 4]);
+  expect(heads.map((h) => [h.at, h.group.title])).toEqual([
+    [0, "Pool 1"],
+    [2, "Pool 2"],
+    [4, "Threads outside of the pool"],
+  ]);
+  expect(heads[0]!.group.note).toMatch(/^size 2 · built at main.rs:9 · W2, W0 · mean 25\s%/);
+});
+
+test("pinned rows have a head of their own, and hidden ones are in none", () => {
+  const shown = { ...ROWS_AT_START, group: "pool" as const, pinned: [3], hidden: [1] };
+  const { order, heads } = arrangeRows(run, shown);
+  expect(order).toEqual([3, 0, 2, 4]);
+  expect(heads.map((h) => h.group.rows)).toEqual([[3], [0, 2], [4]]);
+});
+
+test("tens are named after their first and last worker", () => {
+  const threads = Array.from({ length: 13 }, (_, i) => thread(i, null));
+  const { heads } = arrangeRows(
+    { threads, name: "p", pools: [] },
+    { ...ROWS_AT_START, group: "tens" },
+  );
+  expect(heads.map((h) => h.group.title)).toEqual(["W0 to W9", "W10 to W12"]);
+});
+
+test("a head moves the rows below it down, and a point is on one of either", () => {
+  const { order, heads } = arrangeRows(run, { ...ROWS_AT_START, group: "pool" });
+  const wanted = { width: 900, height: 700, rows: 5, scroll: 0, cpu: false, queue: false };
+  const { rows } = layOutBands({ ...wanted, order, heads, regionLanes: 0 });
+  expect(visibleRows(rows)).toEqual(order);
+  for (const row of order) expect(rowAt(rows, rowTop(rows, row) + 2)).toBe(row);
+  for (const [i, head] of heads.entries()) {
+    const y = headTop(rows, i);
+    expect(headAt(rows, y + 2)).toBe(head.group);
+    expect(rowAt(rows, y + 2)).toBeNull();
+    expect(y).toBeLessThan(rowTop(rows, order[head.at]!));
+  }
+});
+
+test("all rows of a trace are one process'", () => {
+  const { heads } = arrangeRows(run, { ...ROWS_AT_START, group: "process" });
+  expect(heads.map((h) => [h.group.title, h.group.rows.length])).toEqual([["Process p", 5]]);
+});
+
+test("the rows of a run of ranks stand under their ranks", () => {
+  const threads = [0, 1, 2, 3].map((i) => ({ ...thread(i, null), process: i % 2 }));
+  const processes = ["rank 0", "rank 1"];
+  const ranks = { threads, name: "p", pools: [], processes };
+  const { order, heads } = arrangeRows(ranks, { ...ROWS_AT_START, group: "process" });
+  expect(order).toEqual([0, 2, 1, 3]);
+  expect(heads.map((h) => h.group.title)).toEqual(["Rank 0", "Rank 1"]);
+});
+
+test("pinned rows among compact ones are as high as rows are, and found there", () => {
+  const threads = Array.from({ length: 96 }, (_, i) => thread(i, null));
+  const shown = { ...ROWS_AT_START, pinned: [40, 7] };
+  const wanted = { width: 900, height: 700, rows: 96, scroll: 0, cpu: true, queue: false };
+  const { rows } = layOutBands({
+    ...wanted,
+    ...arrangeRows({ threads, name: "p", pools: [] }, shown),
+    pinned: new Set(shown.pinned),
+    regionLanes: 0,
+  });
+  expect(rows.compact).toBe(true);
+  const [high, low] = partsOf(rows) as [Rows, Rows];
+  expect([high.compact, low.compact]).toEqual([false, true]);
+  expect([...visibleRows(high)]).toEqual([40, 7]);
+  expect(visibleRows(low)).not.toContain(7);
+  expect(laneHeight(rows, 40)).toBe(18);
+  expect(laneHeight(rows, 0)).toBeLessThan(11);
+  for (const row of [40, 7, 0, 3]) expect(rowAt(rows, laneMiddle(rows, row))).toBe(row);
+});

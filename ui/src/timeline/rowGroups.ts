@@ -1,0 +1,114 @@
+/**
+ * Groups of rows, each with a head: by the pool of their thread, by process (by rank in a run of
+ * ranks), or by tens. A trace does not contain on which CPU, and so on which NUMA node, a strand
+ * ran.
+ */
+
+import type { RunMeta, ThreadMeta } from "../data/contract";
+import { count, fileName, many, percent } from "../format";
+import type { RowsShown } from "../store";
+import { rowOrder } from "./rowOrder";
+
+export interface RowGroup {
+  title: string;
+  note: string;
+  rows: readonly number[];
+}
+
+/** Rows from top to bottom, and the heads before some of them. */
+export interface RowArrangement {
+  order: readonly number[];
+  /** `at` is an index into `order`. */
+  heads: readonly { at: number; group: RowGroup }[];
+}
+
+/** Number of workers per head when grouping by tens. */
+const WORKERS_PER_HEAD = 10;
+
+/** Smallest number of rows that the head counts; fewer are listed by name. */
+const MIN_COUNTED = 4;
+
+/** The available groupings. */
+export const GROUPINGS: [RowsShown["group"], string][] = [
+  ["none", "not at all"],
+  ["pool", "pool"],
+  ["process", "process"],
+  ["tens", "tens"],
+];
+/** A requested grouping that no trace supports. */
+export const NO_GROUPING = "NUMA node (not in a trace)";
+
+export function arrangeRows(
+  run: Pick<RunMeta, "threads" | "pools" | "processes" | "name">,
+  shown: RowsShown,
+): RowArrangement {
+  const order = rowOrder(run.threads, shown);
+  if (shown.group === "none") return { order, heads: [] };
+  const pinned = new Set(shown.pinned);
+  const groups = new Map<string, number[]>();
+  for (const row of order) {
+    const key = pinned.has(row) ? "pinned" : keyOf(run.threads[row]!, row, shown.group);
+    const rows = groups.get(key);
+    if (rows) rows.push(row);
+    else groups.set(key, [row]);
+  }
+  // Pinned rows stay on top. Groups are ordered by their first worker, however their rows are
+  // sorted.
+  const sorted = [...groups].sort(([a, x], [b, y]) =>
+    a === "pinned" ? -1 : b === "pinned" ? 1 : Math.min(...x) - Math.min(...y),
+  );
+  const heads: { at: number; group: RowGroup }[] = [];
+  const out: number[] = [];
+  for (const [key, rows] of sorted) {
+    heads.push({ at: out.length, group: { ...titleOf(key, run, rows), rows } });
+    out.push(...rows);
+  }
+  return { order: out, heads };
+}
+
+function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string {
+  if (by === "process")
+    return thread.process === undefined ? "process" : `process ${thread.process}`;
+  if (!thread.worker) return "threads";
+  if (by === "tens") return `tens ${Math.floor(row / WORKERS_PER_HEAD)}`;
+  return thread.pool === null ? "workers" : `pool ${thread.pool}`;
+}
+
+function titleOf(
+  key: string,
+  run: Pick<RunMeta, "threads" | "pools" | "processes" | "name">,
+  rows: readonly number[],
+): { title: string; note: string } {
+  const busy = rows.map((row) => run.threads[row]?.busy ?? null);
+  const known = busy.filter((b) => b !== null);
+  const mean = known.reduce((sum, b) => sum + b, 0) / Math.max(1, known.length);
+  // Thin rows of a group have no room for their names.
+  const names = rows.map((row) => run.threads[row]?.label ?? "").join(", ");
+  const note = [
+    rows.length < MIN_COUNTED ? names : many(rows.length, "row"),
+    known.length === rows.length ? `mean ${percent(mean, 0)} busy` : "",
+  ];
+  const [kind, number] = key.split(" ") as [string, string | undefined];
+  if (kind === "pool") {
+    const pool = run.pools[Number(number)];
+    const size = pool ? `size ${count(pool.size)}` : "";
+    const built = pool?.built ? `built at ${fileName(pool.built)}` : "";
+    note.unshift(...[size, built].filter(Boolean));
+    return { title: `Pool ${Number(number) + 1}`, note: note.filter(Boolean).join(" · ") };
+  }
+  const process = run.processes?.[Number(number)];
+  if (kind === "process" && process) {
+    const title = process.charAt(0).toUpperCase() + process.slice(1);
+    return { title, note: note.filter(Boolean).join(" · ") };
+  }
+  const label = (row: number) => run.threads[row]?.label ?? "";
+  const [first, last] = [Math.min(...rows), Math.max(...rows)];
+  const titles: Record<string, string> = {
+    pinned: "Pinned",
+    process: `Process ${run.name}`,
+    workers: "Workers of the pool",
+    threads: "Threads outside of the pool",
+    tens: first === last ? label(first) : `${label(first)} to ${label(last)}`,
+  };
+  return { title: titles[kind]!, note: note.filter(Boolean).join(" · ") };
+}

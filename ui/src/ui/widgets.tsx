@@ -1,0 +1,206 @@
+/** Small components of the views. */
+
+import type { ComponentChildren, CSSProperties } from "preact";
+import { markInk, runColour, type Colour } from "../colors";
+import type { Words } from "../data/contract";
+import { fileName, units } from "../format";
+import { keyText } from "../keys";
+import { run, showInTab } from "../store";
+import { dark } from "../theme/theme";
+
+/** The letter of a run, in the run's colour. */
+export function RunBadge({ id, big }: { id: string; big?: boolean }) {
+  const background = runColour(id, dark.value);
+  return (
+    <span
+      class="badge"
+      style={
+        big
+          ? {
+              background,
+              width: "26px",
+              height: "26px",
+              fontSize: "15px",
+              borderRadius: "6px",
+              verticalAlign: "2px",
+            }
+          : { background }
+      }
+    >
+      {id.charAt(0).toUpperCase()}
+    </span>
+  );
+}
+
+export function Key({ of }: { of: string }) {
+  return <kbd>{keyText(of)}</kbd>;
+}
+
+/**
+ * A switch of a layer or mode; `mark` is a picture of it, so that a row of toggles is the legend.
+ */
+export function Toggle(p: {
+  on: boolean;
+  onChange: (on: boolean) => void;
+  label: string;
+  mark?: ComponentChildren;
+  shortcut?: string;
+  title?: string;
+}) {
+  return (
+    <button
+      type="button"
+      class="toggle"
+      aria-pressed={p.on}
+      title={p.title}
+      onClick={() => p.onChange(!p.on)}
+    >
+      {p.mark}
+      {p.label}
+      {p.shortcut && <Key of={p.shortcut} />}
+    </button>
+  );
+}
+
+/** A choice between a few options. */
+export function Choice<T extends string>(p: {
+  value: T;
+  of: readonly { value: T; label: string }[];
+  onChange: (value: T) => void;
+  label: string;
+}) {
+  return (
+    <span role="radiogroup" aria-label={p.label} style={{ display: "inline-flex", gap: "4px" }}>
+      {p.of.map((o) => (
+        <button
+          key={o.value}
+          type="button"
+          role="radio"
+          class="toggle"
+          aria-checked={o.value === p.value}
+          onClick={() => p.onChange(o.value)}
+        >
+          {o.label}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** A colour with its texture, as styles of an element. */
+export function paintOf(of: Colour): CSSProperties {
+  return {
+    background: of.fill,
+    backgroundImage: textureImage(of.texture),
+    backgroundSize: of.texture === "dots" ? "4px 4px" : undefined,
+  };
+}
+
+/** A texture's marks as a CSS image. */
+function textureImage(texture: Colour["texture"]): string {
+  const light = markInk(dark.value);
+  const image: Record<Colour["texture"], string> = {
+    none: "none",
+    diagonal: `repeating-linear-gradient(135deg, ${light} 0 1.4px, transparent 1.4px 4px)`,
+    dots: `radial-gradient(${light} 1px, transparent 1.2px)`,
+    lines: `repeating-linear-gradient(0deg, ${light} 0 1.2px, transparent 1.2px 4px)`,
+    cross: `repeating-linear-gradient(135deg, ${light} 0 1px, transparent 1px 4px), repeating-linear-gradient(45deg, ${light} 0 1px, transparent 1px 4px)`,
+  };
+  return image[texture];
+}
+
+/** A colour with its texture, as a square. */
+export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
+  return (
+    <i
+      class="swatch"
+      style={{
+        width: `${size}px`,
+        height: `${size}px`,
+        ...paintOf(of),
+      }}
+    />
+  );
+}
+
+/** A source position; if its file is known, it links to Sites. */
+export function Place({
+  label,
+  file,
+  line,
+}: {
+  label: string;
+  file: string | null | undefined;
+  line: number | null | undefined;
+}) {
+  if (!file || line == null) return <span class="mono dim">{label}</span>;
+  return (
+    <button
+      type="button"
+      class="place link"
+      title={`${file}:${line}, show the source`}
+      onClick={() => showInTab("sites", null, { kind: "line", run: run.value, file, line })}
+    >
+      {isAbsolute(label) ? fileName(label) : label}
+    </button>
+  );
+}
+
+/** True for a file outside the run's folder, whose whole path is in the tooltip. */
+const isAbsolute = (label: string): boolean => /^([A-Za-z]:)?[/\\]/.test(label);
+
+/** A sentence with the server's markup. */
+export function Sentence({ of }: { of: Words }) {
+  return (
+    <>
+      {of.map((w, i) =>
+        w.as === "code" ? (
+          <span key={i} class="fn">
+            {w.text}
+          </span>
+        ) : w.as === "strong" ? (
+          <b key={i}>{units(w.text)}</b>
+        ) : w.as === "place" ? (
+          <Place key={i} label={w.text} file={w.file} line={w.line} />
+        ) : (
+          <span key={i}>{units(w.text)}</span>
+        ),
+      )}
+    </>
+  );
+}
+
+export function plainWords(of: Words): string {
+  return of.map((w) => units(w.text)).join("");
+}
+
+export function Section(p: {
+  title: ComponentChildren;
+  note?: ComponentChildren;
+  end?: ComponentChildren;
+  children: ComponentChildren;
+  style?: CSSProperties;
+  id?: string;
+}) {
+  return (
+    <section
+      style={{ marginTop: "20px", ...p.style }}
+      aria-label={typeof p.title === "string" ? p.title : undefined}
+      id={p.id}
+    >
+      <div class="head">
+        <h2>
+          {p.title}
+          {p.note && (
+            <>
+              {" "}
+              <span>{p.note}</span>
+            </>
+          )}
+        </h2>
+        {p.end && <span class="end">{p.end}</span>}
+      </div>
+      {p.children}
+    </section>
+  );
+}
