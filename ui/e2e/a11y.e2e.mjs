@@ -129,7 +129,7 @@ const OVERLAYS = [
   [
     "parts",
     "tab=summary",
-    (p) => p.getByRole("button", { name: /part of the run alone/ }).click(),
+    (p) => p.getByRole("button", { name: /choose a part of the run/ }).click(),
     "[role=menu]",
   ],
   ["a term", "tab=summary", (p) => p.locator("main .term").first().focus(), "[role=tooltip]"],

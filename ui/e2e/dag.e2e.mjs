@@ -532,7 +532,7 @@ export default function (suite) {
       await until(() => node(page, last), "the task inside to be opened up to");
       await still(page);
       check(
-        /inside of a folded strand/.test(await t.text(".dag-side")),
+        /inside a folded strand/.test(await t.text(".dag-side")),
         "the panel does not say where the task is",
       );
       const before = await count(page);
@@ -620,7 +620,7 @@ export default function (suite) {
       );
       await page.keyboard.press("q");
       await until(
-        async () => /no more of it is in the trace/.test(await t.text(".drawer")),
+        async () => /the trace has only these sums/.test(await t.text(".drawer")),
         "the drawer to say what is known",
       );
       const wide = (found.end - found.start) * 4;
@@ -671,7 +671,7 @@ export default function (suite) {
       );
       await t.page.keyboard.press("Enter");
       await until(
-        async () => /no more than sums are known/.test(await t.text("footer .status")),
+        async () => /has only the sums of its/.test(await t.text("footer .status")),
         "the status line to say why",
       );
     },

@@ -17,7 +17,7 @@ async function choose(t, kind) {
   await t.open("tab=summary");
   const part = (await meta(t.page)).parts.find((p) => p.kind === kind);
   if (!part) throw new Skip(`there is no ${kind} in this run`);
-  await t.page.getByRole("button", { name: /part of the run alone/ }).click();
+  await t.page.getByRole("button", { name: /choose a part of the run/ }).click();
   const label = part.label.replace(/^.*[/\\]/, "");
   await t.page.getByRole("menuitem", { name: label }).first().click();
   await t.page.locator(".banners [aria-label='A part of the run']").waitFor();

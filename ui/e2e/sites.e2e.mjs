@@ -46,7 +46,7 @@ export default function (suite) {
     await t.page.keyboard.press("ControlOrMeta+a");
     await t.page.keyboard.type("wrok>1ms");
     await until(
-      async () => (await t.text(".sites .toolbar")).includes("no column"),
+      async () => (await t.text(".sites .toolbar")).includes("Unknown column"),
       "words about the filter",
     );
     await t.page.keyboard.press("Escape");

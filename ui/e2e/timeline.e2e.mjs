@@ -309,7 +309,7 @@ export default function (suite) {
       await idle(page);
       check((await probe(page, b.rows.y, b.rows.h)) !== plain, "selecting a site changes nothing");
       check(
-        (await t.text(".tl-notice")).includes("is bright"),
+        (await t.text(".tl-notice")).includes("is highlighted"),
         "nothing tells why the rest is dim",
       );
     },
@@ -333,7 +333,7 @@ export default function (suite) {
       await page.keyboard.press("n");
       await until(async () => {
         const now = /sel=steal:a:(\d+):/.exec(await t.hash())?.[1];
-        return (now && now !== first) || (await t.text("#announcer")).includes("No further");
+        return (now && now !== first) || (await t.text("#announcer")).includes("No more steals");
       }, "the next steal");
     }
   });
@@ -493,7 +493,7 @@ export default function (suite) {
       for (let i = 0; i < 60; i++) await page.keyboard.press("w");
       await until(
         async () =>
-          (await page.evaluate(() => document.body.innerText)).includes("detail stops at") ||
+          (await page.evaluate(() => document.body.innerText)).includes("no detail below") ||
           (await page.evaluate(() => window.__timeline.drawn.complete && !window.__timeline.busy)),
         "the words, or all detail",
       );
@@ -523,7 +523,7 @@ export default function (suite) {
       );
       await until(
         async () =>
-          (await page.evaluate(() => document.body.innerText)).includes("detail stops at"),
+          (await page.evaluate(() => document.body.innerText)).includes("no detail below"),
         "the words",
       );
     },

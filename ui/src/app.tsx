@@ -134,7 +134,9 @@ class ErrorBoundary extends Component<{ children?: ComponentChildren }, { broken
       <div class="state" role="alert">
         <h2>This view failed</h2>
         <div>{this.state.broken.message}</div>
-        <div>The others go on. Please report it with the address line.</div>
+        <div>
+          The other views still work. Please report this error with the address of this page.
+        </div>
         <button type="button" class="button" onClick={() => this.setState({ broken: null })}>
           Try again
         </button>

@@ -39,6 +39,6 @@ findSource().then(
   (e: Error) => {
     root.setAttribute("role", "alert");
     root.className = "broken";
-    root.textContent = `This report can't be shown: ${e.message}. Ask for the file again; it may have been changed on its way.`;
+    root.textContent = `This report can't be shown: ${e.message}. Get the file again: it may have been damaged on its way.`;
   },
 );

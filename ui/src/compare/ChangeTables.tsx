@@ -101,9 +101,9 @@ export function ChangesTable({ rows, a, b }: { rows: ChangedPlace[]; a: string; 
               critical <RunBadge id={b} />
             </th>
             <th style={{ width: "96px" }}>
-              <span class="unseen">change on the span, drawn</span>
+              <span class="unseen">change of the span, as a bar</span>
             </th>
-            <th>change on the span</th>
+            <th>change of the span</th>
             <th>
               work <RunBadge id={a} />
             </th>

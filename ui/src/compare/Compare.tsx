@@ -54,7 +54,7 @@ export function Compare() {
           run: () => {
             compareBy.value = compareBy.value === "time" ? "fraction" : "time";
             announcement.value =
-              compareBy.value === "time" ? "one time scale" : "each as a fraction of itself";
+              compareBy.value === "time" ? "one time scale" : "each scaled to its own length";
           },
         },
       ),
@@ -68,8 +68,8 @@ export function Compare() {
         command={`workspan view ${one?.file ?? "before.wspan"} after.wspan`}
       >
         {meta.value?.mode === "report"
-          ? "This report carries one run. A comparison is made from two traces:"
-          : "Comparing takes two: before and after a change, two runtimes, or two numbers of workers. Open both:"}
+          ? "This report contains one run. To compare, open two traces:"
+          : "To compare two runs (before and after a change, two runtimes, or two numbers of workers), open both:"}
       </EmptyState>
     );
   }
@@ -182,7 +182,7 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
             note={
               compareBy.value === "time"
                 ? "one absolute time scale"
-                : "each as a fraction of itself"
+                : "each scaled to its own length"
             }
             end={
               <Choice
@@ -237,8 +237,8 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
                 <ChangesTable rows={rows} a={a} b={b} />
               </div>
             ) : (
-              <EmptyState small title="Nothing to compare by place">
-                The traces carry no places.
+              <EmptyState small title="No source positions">
+                The traces contain no source positions, so changes cannot be compared by place.
               </EmptyState>
             )}
           </Section>
@@ -295,9 +295,9 @@ function titleOf(words: string): { title: string; doubt: string[] } {
 function noiseWords(table: Record<string, any>): string {
   const runs = (table.sides as { runs: number }[] | undefined)?.map((s) => s.runs) ?? [];
   if (!table.noise_known)
-    return "One run a side: how much two runs of one program differ here is not known, so a small change may be noise. Several runs a side tell: `workspan compare a1.wspan a2.wspan -- b1.wspan b2.wspan`.".replaceAll(
+    return "There is one run on each side, so the noise is unknown and a small change may be noise. Compare several runs on each side: `workspan compare a1.wspan a2.wspan -- b1.wspan b2.wspan`.".replaceAll(
       "`",
       "",
     );
-  return `Noise: ${runs.join(" and ")} runs. A change is grey when the 95 % interval of the difference of the means holds 0 (Welch).`;
+  return `Noise: ${runs.join(" and ")} runs. A grey change is within the noise: the 95 % interval of the difference of the means contains 0 (Welch).`;
 }

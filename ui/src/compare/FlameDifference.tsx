@@ -51,7 +51,7 @@ export function FlameDifference({ a, b }: { a: RunMeta; b: RunMeta }) {
   return (
     <Section
       title="Difference of the flame graphs"
-      note={`${b.id.toUpperCase()} less ${a.id.toUpperCase()}, share of ${SHARE[measure.value]} in points`}
+      note={`${b.id.toUpperCase()} minus ${a.id.toUpperCase()}: share of ${SHARE[measure.value]}, in percentage points`}
       end={
         <Choice
           label="Shares of"
@@ -77,7 +77,7 @@ export function FlameDifference({ a, b }: { a: RunMeta; b: RunMeta }) {
         />
       ) : first && second ? (
         <EmptyState small title="Nothing to compare">
-          Nothing of this ran in either run.
+          Neither run has time of this kind.
         </EmptyState>
       ) : (
         <p class="faint">…</p>
@@ -125,8 +125,8 @@ function DifferenceGraph(p: {
       />
       <p class="hint">
         <span class="fn">{told.name}</span>: <RunBadge id={p.a.id} /> {shareOf(told.a)},{" "}
-        <RunBadge id={p.b.id} /> {shareOf(told.b)}, <b>{signed(told)}</b>. A frame is as wide as the
-        mean of its two shares.{" "}
+        <RunBadge id={p.b.id} /> {shareOf(told.b)}, <b>{signed(told)}</b>. The width of a frame is
+        the mean of its two shares.{" "}
         {at !== root && (
           <button type="button" class="link" onClick={() => p.onZoom(null)}>
             Show all
@@ -137,7 +137,7 @@ function DifferenceGraph(p: {
   );
 }
 
-const shareOf = (share: number | null) => (share === null ? "not there" : percent(share, 1));
+const shareOf = (share: number | null) => (share === null ? "absent" : percent(share, 1));
 const sharesOf = (f: FramePair, a: RunMeta, b: RunMeta) =>
   `${shareOf(f.a)} in ${a.id.toUpperCase()}, ${shareOf(f.b)} in ${b.id.toUpperCase()}`;
 
@@ -174,7 +174,7 @@ function Legend() {
       </span>
       <span>more</span>
       <span class="ends">−20 to +20 points</span>
-      <i class="one" /> <span>only in one of the two</span>
+      <i class="one" /> <span>in one run only</span>
     </p>
   );
 }

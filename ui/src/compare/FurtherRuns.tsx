@@ -22,7 +22,7 @@ export function FurtherRuns({ pair, all }: { pair: readonly RunMeta[]; all: read
     furtherRuns.value = on
       ? furtherRuns.value.filter((id) => id !== r.id)
       : [...furtherRuns.value, r.id];
-    announcement.value = `${r.id.toUpperCase()} ${on ? "is taken away" : "stands below"}`;
+    announcement.value = `${r.id.toUpperCase()} ${on ? "is removed" : "is shown below"}`;
   };
   return (
     <div class="beside" role="group" aria-label="Further runs below">
@@ -35,7 +35,7 @@ export function FurtherRuns({ pair, all }: { pair: readonly RunMeta[]; all: read
             class="toggle"
             aria-pressed={on}
             disabled={!on && shown.length >= MAX_RUNS}
-            title={`${r.file}: ${on ? "take it away" : "show it below"}`}
+            title={`${r.file}: ${on ? "remove it" : "show it below"}`}
             onClick={() => flip(r)}
           >
             <RunBadge id={r.id} /> {r.name}

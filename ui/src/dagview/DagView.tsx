@@ -98,7 +98,7 @@ export function DagView() {
     }
     return s;
   }, [m, r, inSections]);
-  if (!scene) return <div class="dag-empty">There is no run to show.</div>;
+  if (!scene) return <div class="dag-empty">No run is loaded.</div>;
   return <DagWithPanel key={keyOf(scene.id, scene.sections)} scene={scene} />;
 }
 

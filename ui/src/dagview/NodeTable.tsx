@@ -104,7 +104,7 @@ export function NodeTable({ scene }: { scene: Scene }) {
         </tbody>
       </table>
       {all > rows.length && (
-        <p class="dag-dim">{count(all - rows.length)} rows more are in the CSV.</p>
+        <p class="dag-dim">{count(all - rows.length)} more rows are in the CSV.</p>
       )}
     </div>
   );

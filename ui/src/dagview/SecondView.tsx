@@ -210,7 +210,7 @@ export function SecondView({ scene }: { scene: Scene }) {
           ))}
         </select>
         <button
-          title="Show all of it"
+          title="Show the whole DAG"
           onClick={() => second.fitNow("full")}
           aria-label="Fit the second picture"
         >

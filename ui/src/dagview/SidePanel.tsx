@@ -125,7 +125,7 @@ function CriticalPathList({ scene }: { scene: Scene }) {
           <tfoot>
             {rest > 0 && (
               <tr class="dag-dim">
-                <td colSpan={3}>{many(rest, "shorter one")}</td>
+                <td colSpan={3}>{many(rest, "shorter strand")}</td>
                 <td class="dag-r">
                   {ticks(
                     path.rows.reduce(
@@ -150,7 +150,7 @@ function CriticalPathList({ scene }: { scene: Scene }) {
         </table>
       </div>
       <p class="dag-dim">
-        <b>busy</b>: workers on the CPU, on average, while it ran.{" "}
+        <b>busy</b>: mean number of busy workers while it ran.{" "}
         <span class="dag-mono">{codeLabel(scene.run, biggest.code)}</span> is{" "}
         {percent(
           path.rows.reduce((sum, r) => sum + (r.code === biggest.code ? r.weight : 0), 0) /
@@ -169,7 +169,7 @@ function SelectedNode({ scene }: { scene: Scene }) {
     return (
       <section>
         <h2>Selected</h2>
-        <p class="dag-dim">Click a node, or walk with the arrow keys.</p>
+        <p class="dag-dim">Click a node, or press an arrow key.</p>
       </section>
     );
   const s = n.strand;
@@ -185,7 +185,7 @@ function SelectedNode({ scene }: { scene: Scene }) {
             : s && n.folded
               ? "folded strand"
               : isInner(n)
-                ? `${n.kind} inside of a folded strand`
+                ? `${n.kind} inside a folded strand`
                 : n.kind}
         </span>
       </h2>
@@ -295,7 +295,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: DagNode }) {
     ],
   ];
   if (d && d.meanwhile > 0)
-    rows.push(["meanwhile", `${plain(d.meanwhile)} of ${count(meta.workers)} workers run`]);
+    rows.push(["meanwhile", `${plain(d.meanwhile)} of ${count(meta.workers)} workers busy`]);
   if (s.ready !== null && s.start > s.ready)
     rows.push(["ready", `${ticks(s.start - s.ready)} before it ran`]);
   if (d?.stolen)
@@ -343,7 +343,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: DagNode }) {
   else if (s.folded > 0)
     rows.push([
       "folded",
-      `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MAX_OPENED_TASKS ? "too many to open here; the timeline shows what is inside, closer up" : ONLY_SUMS_RECORDED}`,
+      `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MAX_OPENED_TASKS ? "too many to expand here; zoom in on the strand in the timeline" : ONLY_SUMS_RECORDED}`,
     ]);
   rows.push([
     "path",
@@ -358,8 +358,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: DagNode }) {
   return <Facts rows={rows} />;
 }
 
-const ONLY_SUMS_RECORDED =
-  "no more than sums of them are in the trace, so there is nothing to open";
+const ONLY_SUMS_RECORDED = "the trace has only their sums, so they cannot be expanded";
 
 /** Facts of a strand inside a folded one. */
 function InnerFacts({ scene, n }: { scene: Scene; n: DagNode }) {
@@ -411,7 +410,7 @@ function InnerFacts({ scene, n }: { scene: Scene; n: DagNode }) {
   if (d)
     rows.push(
       ["level", count(d.level)],
-      ["inside of", `a folded strand of ${count(d.folded.tasks)} tasks`],
+      ["inside", `a folded strand of ${count(d.folded.tasks)} tasks`],
     );
   rows.push([
     "path",
@@ -464,7 +463,7 @@ function FoldedFacts({ scene, n }: { scene: Scene; n: DagNode }) {
   if (inner && n.kind === "task")
     rows.splice(1, 0, [
       "task",
-      `number ${count(Number(n.key.split(".")[1] ?? 0))} inside of the folded strand`,
+      `number ${count(Number(n.key.split(".")[1] ?? 0))} inside the folded strand`,
     ]);
   if (n.kind === "task" && d)
     rows.splice(1, 0, ["task", `${count(d.number)}, ${d.kind}, level ${count(d.level)}`]);
@@ -518,9 +517,9 @@ function ReadingGuide({ scene }: { scene: Scene }) {
         {layout.value === "time" && (
           <li>
             <StripGlyph />
-            At the left, what the workers did at that time. Blue: ran; lines: off the CPU; orange:
-            delay, though work was ready; dots: no work by the scheduler's fault; grey: the program
-            had none.{runMeta()?.unread && " Dark hatch: not read."}
+            On the left: what the workers did at that time. Blue: running. Lines: off the CPU.
+            Orange: delay. Dots: no work, scheduler. Grey: no work, program.
+            {runMeta()?.unread && " Dark hatch: not read."}
           </li>
         )}
         <li>
@@ -529,12 +528,13 @@ function ReadingGuide({ scene }: { scene: Scene }) {
             <rect x="3" y="2" width="24" height="18" rx="4" fill={t.panel} stroke={t.line2} />
             <path d="M4 4h8v4h5v4h-9v4h-4z" fill="#44aa99" />
           </svg>
-          Collapsed task. Inside: its own running workers over time, downwards; below: which workers
-          ran it. Double click opens it.
+          A collapsed task. Inside: its running workers over time, downwards. Below: the workers
+          that ran it. Double-click to expand it.
         </li>
         <li>{line("", 3, t.fg)}Critical path: the heaviest chain of strands.</li>
         <li>
-          {line("2 3", 2, t.fg)}Ready path: what the last strand waited for, back to the start.
+          {line("2 3", 2, t.fg)}Ready path: the chain that the run waited for, from its last strand
+          back to the start.
         </li>
         <li>{line("1.5 3", 1.1, t.fg3)}Slack: this side ended early and waited for its sibling.</li>
         {scene.model.value.links.some((l) => l.kind === "depend" || l.kind === "signal") && (
@@ -542,9 +542,9 @@ function ReadingGuide({ scene }: { scene: Scene }) {
         )}
       </ul>
       <p class="dag-dim dag-keys">
-        <kbd>Enter</kbd> expand <kbd>⇧ Enter</kbd> collapse <kbd>X</kbd> <kbd>C</kbd> a level more,
-        less <kbd>F</kbd> fit <kbd>T</kbd> timeline <kbd>.</kbd> <kbd>,</kbd> along the critical
-        path
+        <kbd>Enter</kbd> expand <kbd>⇧ Enter</kbd> collapse <kbd>X</kbd> <kbd>C</kbd> expand,
+        collapse one level <kbd>F</kbd> fit <kbd>T</kbd> timeline <kbd>.</kbd> <kbd>,</kbd> along
+        the critical path
       </p>
     </section>
   );

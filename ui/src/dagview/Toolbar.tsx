@@ -87,14 +87,14 @@ export function Toolbar({ scene }: { scene: Scene }) {
       </label>
       <button
         onClick={() => scene.fitNow("full")}
-        title="Fit everything; H the width, V the height"
+        title="Fit everything (H: the width, V: the height)"
       >
         Fit <kbd>F</kbd>
       </button>
       {meta.value?.mode === "server" && (
         <button
           aria-pressed={sections.value}
-          title="Sections as nodes: from where a task begins to create others to where it has waited for them"
+          title="Show sections as nodes: a section lasts from the first task that a task creates to the wait for all of them"
           onClick={() => {
             // Nodes have other ids when sections are nodes.
             expanded.value = new Set(["t0"]);
@@ -106,7 +106,7 @@ export function Toolbar({ scene }: { scene: Scene }) {
       )}
       <button
         aria-pressed={secondLayout.value !== null}
-        title="The same DAG beside it, in another layout and with a zoom of its own"
+        title="Show the same DAG a second time, in another layout and with its own zoom"
         onClick={toggleSecond}
       >
         Two scales <kbd>B</kbd>
@@ -124,7 +124,7 @@ export function Toolbar({ scene }: { scene: Scene }) {
       </button>
       <button
         aria-pressed={on.has("ready")}
-        title="Ready path: what the last strand waited for, back to the start"
+        title="Ready path: the chain that the run waited for, from its last strand back to the start"
         onClick={() => toggleLayer("ready")}
       >
         <svg width="16" height="8" aria-hidden="true">

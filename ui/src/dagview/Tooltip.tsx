@@ -54,8 +54,8 @@ export function Tooltip({
           )}
           {s.folded > 0 && (
             <div>
-              folded: {count(s.folded)} {s.folded === 1 ? "task" : "tasks"} as one strand, of which
-              only sums are known
+              folded: {count(s.folded)} {s.folded === 1 ? "task" : "tasks"} as one strand; the trace
+              has only their sums
             </div>
           )}
           {s.creates.length > 0 && (
@@ -93,7 +93,7 @@ export function Tooltip({
             </div>
           )}
           <div class="dag-dim">{siteLabel(meta, f.site)}</div>
-          {f.expandable && <div class="dag-hint">{"double click or Enter expands"}</div>}
+          {f.expandable && <div class="dag-hint">{"double-click or press Enter to expand"}</div>}
         </>
       )}
     </div>

@@ -47,7 +47,7 @@ export function dagCommands(scene: Scene): Command[] {
     (then: (n: NonNullable<ReturnType<typeof scene.selected.peek>>) => void) => () => {
       const n = scene.selected.peek();
       if (n) then(n);
-      else announcement.value = "Nothing is selected: arrow keys select";
+      else announcement.value = "Nothing is selected. Press an arrow key to select a node.";
     };
   return [
     at(
@@ -58,7 +58,7 @@ export function dagCommands(scene: Scene): Command[] {
     ),
     at(
       "collapse",
-      "Collapse the selected node, or what it is inside of",
+      "Collapse the selected node, or the one around it",
       ["Shift+Enter"],
       selected((n) => collapse(scene, n)),
     ),
@@ -70,10 +70,12 @@ export function dagCommands(scene: Scene): Command[] {
     ),
     at("more", "Expand one level everywhere", ["x"], () => expandLevel(scene)),
     at("less", "Collapse one level everywhere", ["c"], () => collapseLevel(scene)),
-    at("down", "Along the edge to what comes next", ["ArrowDown"], () =>
+    at("down", "Follow the edge to the next node", ["ArrowDown"], () =>
       selectNeighbour(scene, "down"),
     ),
-    at("up", "Along the edge to what came before", ["ArrowUp"], () => selectNeighbour(scene, "up")),
+    at("up", "Follow the edge to the previous node", ["ArrowUp"], () =>
+      selectNeighbour(scene, "up"),
+    ),
     at("left", "To the node on the left", ["ArrowLeft"], () => selectNeighbour(scene, "left")),
     at("right", "To the node on the right", ["ArrowRight"], () => selectNeighbour(scene, "right")),
     at("next", "Next strand of the critical path", ["."], () => stepAlongPath(scene, 1)),
@@ -118,11 +120,11 @@ export function dagCommands(scene: Scene): Command[] {
       colorBy.value = to.id;
       announcement.value = `Colour by ${to.title}`;
     }),
-    at("details", "Stack and source of what is selected", ["q"], () => {
+    at("details", "Stack and source of the selection", ["q"], () => {
       const open = split.peek() ? drawer : dagDrawer;
       open.value = !open.peek();
     }),
-    at("second", "The same DAG beside it in another layout, or not", ["b"], toggleSecond),
-    at("table", "The nodes shown as a table", ["Shift+t"], () => (asTable.value = !asTable.peek())),
+    at("second", "Second picture of the DAG on or off", ["b"], toggleSecond),
+    at("table", "Table of the shown nodes", ["Shift+t"], () => (asTable.value = !asTable.peek())),
   ];
 }

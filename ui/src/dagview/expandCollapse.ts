@@ -34,7 +34,7 @@ export function setExpanded(s: Scene, to: Set<string>, anchor: string | null, wo
       if (wanted.boxes.length > MAX_NODES) {
         place(wanted, s.options());
         limited = collapseToLimit(wanted, new Set(to), kept, (n) => s.visibleArea(n));
-        s.note.value = `${count(limited.folded)} ${limited.folded === 1 ? "node" : "nodes"} folded again: at most ${count(MAX_NODES)} are shown`;
+        s.note.value = `${count(limited.folded)} ${limited.folded === 1 ? "node" : "nodes"} collapsed again: at most ${count(MAX_NODES)} are shown`;
       }
       const absent = [...to].find((k) => s.insides.missing.has(k));
       if (absent) s.note.value = s.insides.missing.get(absent)!;
@@ -54,9 +54,9 @@ export function expand(s: Scene, n: DagNode): void {
   if (!expandable(n)) {
     const why =
       n.strand && n.strand.folded > 0
-        ? `of the ${count(n.strand.folded)} tasks that it stands for no more than sums are known here`
-        : "it is one strand";
-    announcement.value = s.note.value = `${nameOf(n, s.run)} has nothing inside: ${why}`;
+        ? `the trace has only the sums of its ${count(n.strand.folded)} tasks`
+        : "it is a single strand";
+    announcement.value = s.note.value = `${nameOf(n, s.run)} cannot be expanded: ${why}`;
     return;
   }
   setExpanded(s, new Set(expanded.peek()).add(n.key), n.key, `Expanded ${nodeSentence(n, s.run)}`);
@@ -66,7 +66,7 @@ export function expand(s: Scene, n: DagNode): void {
 export function collapse(s: Scene, n: DagNode): void {
   const f = n.inside ? n : n.parent;
   if (!f || f.kind === "run") {
-    announcement.value = "This is the outermost";
+    announcement.value = "This is the outermost node";
     return;
   }
   s.select(f);
@@ -108,10 +108,10 @@ export function expandLevel(s: Scene): void {
       s,
       new Set([...expanded.peek(), ...take]),
       s.selected.peek()?.key ?? null,
-      `One level more, ${count(boxes)} nodes`,
+      `Expanded one level: ${count(boxes)} nodes`,
     );
     if (left > 0)
-      s.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MAX_NODES)} are shown`;
+      s.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} collapsed: at most ${count(MAX_NODES)} are shown`;
   };
   void go().catch((e: unknown) => {
     if (!(e instanceof Unavailable)) throw e;
@@ -153,5 +153,5 @@ export const depthOf = (s: Scene): number =>
 
 export function collapseLevel(s: Scene): void {
   const m = s.model.peek();
-  setExpanded(s, withoutInnermost(m), s.selected.peek()?.key ?? null, "One level less");
+  setExpanded(s, withoutInnermost(m), s.selected.peek()?.key ?? null, "Collapsed one level");
 }

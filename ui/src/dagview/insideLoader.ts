@@ -49,7 +49,7 @@ export class InsideLoader {
       for (const id of ids) {
         const inside = answer.nodes[id];
         if (inside) this.keep(id, inside);
-        else this.missing.set(id, "There is nothing inside.");
+        else this.missing.set(id, "This node is empty.");
       }
     } catch (e) {
       if (!(e instanceof Unavailable) || e.why === "loading" || e.why === "gone") throw e;
@@ -58,7 +58,7 @@ export class InsideLoader {
       else {
         const why =
           this.meta.mode === "report" && e.why === "absent"
-            ? "This report's detail stops here: what is inside was left out."
+            ? "This report leaves out the contents of this node."
             : e.message;
         this.missing.set(ids[0]!, e.remedy ? `${why} ${e.remedy}` : why);
       }

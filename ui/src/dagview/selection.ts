@@ -117,9 +117,9 @@ export async function showSelection(scene: Scene, s: Selection | null): Promise<
       }
       return;
     }
-    setExpanded(scene, to, last, "Expanded to the task selected");
+    setExpanded(scene, to, last, "Expanded to the selected task");
     if (wanted.length < open.length)
-      scene.note.value = `The task is ${count(open.length)} levels deep; ${count(MAX_LEVELS)} are opened`;
+      scene.note.value = `The task is ${count(open.length)} levels deep; only ${count(MAX_LEVELS)} are expanded`;
     scene.pendingSelection = s;
   } catch (e) {
     if (!(e instanceof Unavailable)) throw e;

@@ -93,9 +93,9 @@ export class EmbeddedSource implements DataSource {
     const found = this.carried.get(url);
     if (!found || found.kind !== kind) {
       throw new Unavailable(
-        "This report does not carry that.",
+        "This report does not contain it.",
         "absent",
-        "`workspan view` on the trace shows everything; `workspan html --budget` carries more.",
+        "`workspan view` shows everything; `workspan html` with a larger `--budget` includes more.",
       );
     }
     const value = decode(found.bytes);

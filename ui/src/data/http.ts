@@ -62,7 +62,7 @@ export class HttpSource implements DataSource {
       throw new Unavailable(
         "The server does not answer.",
         "gone",
-        "Start `workspan view` again; this page stays as it is.",
+        "Start `workspan view` again. This page keeps its content.",
       );
     }
     reachable.value = true;

@@ -58,7 +58,9 @@ export function Drawer() {
         <RangeReport
           key="range"
           title="Range"
-          note={tab.value === "flame" ? "as in the timeline" : "Press R to look at it alone"}
+          note={
+            tab.value === "flame" ? "the same report as in the timeline" : "Press R to zoom to it"
+          }
           part={{ t0: s.t0, t1: s.t1, rows: null }}
           run={r}
           close={close}
@@ -86,7 +88,7 @@ function RowsReport({
   const [first] = rows.map((row) => r.threads[row]);
   const window = range.value ?? { t0: 0, t1: r.elapsed };
   const time = range.value ? "in this window" : "in the whole run";
-  const kind = first?.worker ? "worker of the pool" : "thread outside of the pool";
+  const kind = first?.worker ? "worker of the pool" : "thread outside the pool";
   return (
     <RangeReport
       title={rows.length > 1 ? many(rows.length, "row") : (first?.label ?? "row")}
@@ -155,7 +157,7 @@ function CodeOrLineDetails({
     at = { file: s.file, line: s.line };
   }
   const name =
-    s.kind === "code" ? "Every strand of this code is lit in the timeline and the DAG." : "";
+    s.kind === "code" ? "The timeline and the DAG highlight every strand of this code." : "";
   return (
     <DrawerColumns
       close={close}

@@ -78,7 +78,7 @@ export function SourceAround({
       <>
         <h2>Source</h2>
         <p class="dim" style={{ marginTop: "6px", fontSize: "12px" }}>
-          No source place is known.
+          The source position is unknown.
         </p>
       </>
     );
@@ -113,7 +113,7 @@ export function SourceAround({
           {(x) =>
             x.missing || x.lines.length === 0 ? (
               <p class="dim" style={{ fontSize: "12px" }}>
-                {codeInBackticks(x.missing ?? "There are no lines of it here.")}
+                {codeInBackticks(x.missing ?? "The lines of this file are not available.")}
               </p>
             ) : (
               <SourceLines

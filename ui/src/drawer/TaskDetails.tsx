@@ -27,11 +27,11 @@ export function TaskDetails(p: {
 }) {
   const choice = (
     <Choice
-      label="Of which tasks"
+      label="Which tasks"
       value={taskMode.value}
       of={[
         { value: "task", label: "Task" },
-        { value: "subtree", label: "With all it created" },
+        { value: "subtree", label: "With descendants" },
       ]}
       onChange={(v) => (taskMode.value = v)}
     />
@@ -60,7 +60,7 @@ function Subtree(p: {
     <DrawerColumns
       close={p.close}
       title={<span class="fn">{nameOf(d, p.run)}</span>}
-      note={`task ${count(d?.number ?? p.id)} with all it created`}
+      note={`task ${count(d?.number ?? p.id)} with its descendants`}
       facts={
         <>
           {p.choice}
@@ -145,7 +145,7 @@ function SingleTask({
       note={
         <>
           task {count(d?.number ?? id)}
-          {r.numbered_tasks < r.tasks && ", those that are folded not counted"}
+          {r.numbered_tasks < r.tasks && ", not counting folded tasks"}
           {part &&
             `, its strands and children ${count(Number(part[1]) + 1)} to ${count(Number(part[2]))} in program order`}
         </>

@@ -161,7 +161,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
       name: "folded",
       value: (
         <>
-          a whole subtree as one strand: <b>{many(d.folded, "task")}</b>
+          one strand for a whole subtree: <b>{many(d.folded, "task")}</b>
           {!d.sums_alone && (
             <>
               {" "}
@@ -176,7 +176,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
                   )
                 }
               >
-                look into it
+                zoom in on it
               </button>
             </>
           )}
@@ -184,7 +184,10 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
       ),
     });
   if (d.between > 0)
-    facts.push({ name: "between tasks", value: `${t(d.between)} in the runtime: delay` });
+    facts.push({
+      name: "between tasks",
+      value: `${t(d.between)} in the runtime, counted as delay`,
+    });
   for (const [name, n] of d.counters)
     facts.push({ name: name.replaceAll("_", " "), value: count(n) });
   if (d.functions.length)
@@ -198,7 +201,8 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
         </span>
       )),
     });
-  if (d.recording > 0) facts.push({ name: "recording", value: `${t(d.recording)}, taken out` });
+  if (d.recording > 0)
+    facts.push({ name: "recording", value: `${t(d.recording)}, not counted as work` });
   return facts;
 }
 
@@ -258,9 +262,9 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
             {w.by.strand !== null && <> ({goTo(w.by.strand, w.by.task, "go to it")})</>}
           </>
         ) : (
-          <span class="dim">; who ended it is not known</span>
+          <span class="dim">; the thread that ended it is unknown</span>
         )}
-        {w.critical && <span class="dim">; the critical path goes over it</span>}
+        {w.critical && <span class="dim">; on the critical path</span>}
       </>
     ),
   }));
@@ -276,7 +280,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
       name: "others waited",
       value: (
         <>
-          <b>{t(all)}</b> until it released what they waited for, {many(n, "time")}
+          <b>{t(all)}</b> for this strand, {many(n, "time")}
           {longest && (
             <>
               ; longest{" "}
@@ -296,8 +300,8 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
 /** Sums of a subtree that was folded during recording. */
 const foldedSums = (of: NonNullable<InsideDetail["stands_for"]>, t: (n: number) => string) => (
   <>
-    a whole subtree as one while it was recorded: <b>{many(of.tasks, "task")}</b>, work{" "}
-    <b>{t(of.work)}</b>, span <b>{t(of.span)}</b>; no more of it is in the trace
+    folded while it was recorded: <b>{many(of.tasks, "task")}</b>, work <b>{t(of.work)}</b>, span{" "}
+    <b>{t(of.span)}</b>; the trace has only these sums
   </>
 );
 
@@ -348,7 +352,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
       ),
     },
     {
-      name: "the whole fold",
+      name: "whole folded strand",
       value: (
         <>
           work <b>{t(d.folded.work)}</b>, span <b>{t(d.folded.span)}</b>,{" "}
@@ -371,7 +375,7 @@ export function insideTaskFacts(d: InsideDetail, r: RunMeta): Fact[] {
   if (d.all)
     facts.push(
       {
-        name: "with all below",
+        name: "with descendants",
         value: (
           <>
             work <b>{t(d.all.work)}</b>, span <b>{t(d.all.span)}</b>, {many(d.all.tasks, "task")},{" "}
@@ -387,8 +391,8 @@ export function insideTaskFacts(d: InsideDetail, r: RunMeta): Fact[] {
 const KINDS = {
   root: "root",
   deferred: "spawned: another worker may take it",
-  inline: "inline: runs at once where it was created",
-  detached: "detached: nobody waits for it",
+  inline: "inline: run at once by the thread that created it",
+  detached: "detached: no task waits for it",
 } as const;
 
 export function taskFacts(d: TaskDetail, r: RunMeta): Fact[] {
@@ -417,7 +421,7 @@ export function taskFacts(d: TaskDetail, r: RunMeta): Fact[] {
       ),
     },
     {
-      name: "with all below",
+      name: "with descendants",
       value: (
         <>
           work <b>{t(d.work)}</b>, span <b>{t(d.span)}</b>

@@ -197,7 +197,7 @@ export async function toPng(p: Picture, scale = 2): Promise<Blob> {
   canvas.width = Math.round(p.width * scale);
   canvas.height = Math.round(p.height * scale);
   const ctx = canvas.getContext("2d");
-  if (!ctx) throw new Error("this browser draws no pictures");
+  if (!ctx) throw new Error("this browser cannot draw pictures");
   ctx.scale(scale, scale);
   ctx.drawImage(image, 0, 0);
   return new Promise((resolve, reject) =>

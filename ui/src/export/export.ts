@@ -48,11 +48,11 @@ export async function exportView(kind: ExportKind): Promise<void> {
   const own = exporters.value.filter((e) => e.tab === at).reverse();
   try {
     const blob = await make(kind, own);
-    if (!blob) return notify("This view has no numbers to give.");
+    if (!blob) return notify("This view has no numbers to export.");
     save(blob, `${runMeta()?.name ?? "workspan"}-${at}.${kind}`);
     notify(`Saved ${runMeta()?.name ?? "workspan"}-${at}.${kind}`);
   } catch (e) {
-    notify(`That did not work: ${e instanceof Error ? e.message : String(e)}`);
+    notify(`The export failed: ${e instanceof Error ? e.message : String(e)}`);
   }
 }
 

@@ -43,7 +43,7 @@ export async function print(): Promise<void> {
     await new Promise((done) => setTimeout(done, 600));
     window.print();
   } catch {
-    notify("This browser does not print.");
+    notify("This browser cannot print.");
   } finally {
     classList.remove("for-paper");
     theme.value = shown;
@@ -112,7 +112,7 @@ function fit(sheet: HTMLElement, head: HTMLElement, width: number): boolean {
   const least = Math.min(w / width, MIN_SCALE);
   if (k < least) {
     k = least;
-    head.append(element("i", "The first page of it: Export has the whole."));
+    head.append(element("i", "Only the first page is shown. Export the view to get all of it."));
     height = h / k;
   }
   // A pixel less than the page, because rounding must not start a second page.

@@ -29,7 +29,7 @@ function columns(
               type="button"
               class="fold"
               aria-expanded={!closed.has(keyOf(n))}
-              aria-label={`${closed.has(keyOf(n)) ? "Show" : "Hide"} what is below ${nameOf(n, r)}`}
+              aria-label={`${closed.has(keyOf(n)) ? "Show" : "Hide"} the children of ${nameOf(n, r)}`}
               onClick={(e) => {
                 e.stopPropagation();
                 flip(keyOf(n));
@@ -75,7 +75,7 @@ function columns(
     {
       id: "stolen",
       title: "stolen",
-      hint: "The part of its time in tasks that another thread took",
+      hint: "The part of its time that ran in stolen tasks",
       csv: (n) => n.stolen / Math.max(1, n.total),
       cell: (n) => (n.stolen > 0 ? percent(n.stolen / n.total) : <span class="faint">0</span>),
     },

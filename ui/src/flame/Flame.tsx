@@ -36,7 +36,7 @@ const recursion = signal(true);
 const MEASURE_NAMES: Record<FlameOf, string> = {
   all: "CPU time",
   critical: "time on the critical path",
-  free: "time of free workers, shared by what ran meanwhile",
+  free: "time of free workers, divided among the code that ran meanwhile",
 };
 
 function selectedIn(r: RunMeta): Range | null {
@@ -72,7 +72,7 @@ function RunFlame({ run: r }: { run: RunMeta }) {
     <div class="flame">
       <div class="toolbar">
         <Choice
-          label="What the widths are"
+          label="Measure of the widths"
           value={measure.value}
           of={[
             { value: "all", label: "CPU time" },
@@ -83,7 +83,7 @@ function RunFlame({ run: r }: { run: RunMeta }) {
         />
         <span class="rule" />
         <Choice
-          label="Of which part"
+          label="Part of the run"
           value={part ? "part" : "run"}
           of={[
             { value: "run", label: "Whole run" },
@@ -103,13 +103,13 @@ function RunFlame({ run: r }: { run: RunMeta }) {
           on={recursion.value}
           onChange={(v) => (recursion.value = v)}
           label="Recursion"
-          title="Off: a site that stands in a stack already is not put onto it again"
+          title="Off: a spawn site appears only once in a stack, so recursion is one frame"
         />
         <Toggle
           on={asTable.value}
           onChange={(v) => (asTable.value = v)}
           label="Call tree"
-          title="As a table, a stack a row"
+          title="As a table with one row per stack"
         />
       </div>
       <RangeStrip
@@ -123,8 +123,8 @@ function RunFlame({ run: r }: { run: RunMeta }) {
       />
       {isReport && isSelected && (
         <p class="hint beside">
-          The drawer is of the range. This report carries the stacks of the whole run;{" "}
-          <code>workspan view</code> has those of a range.
+          The drawer shows the range, the graph shows the whole run: a report has no stacks of a
+          range. <code>workspan view</code> has them.
         </p>
       )}
       <WhenAnswered answer={asked} what="the stacks" height={420}>
@@ -167,7 +167,7 @@ function FlameAnswer(p: {
   );
   useEffect(() => {
     status.value = `${many(p.answer.frames.length, "frame")} of ${p.where}, ${ticks(p.answer.total)} of ${MEASURE_NAMES[p.of]}${
-      p.answer.left_out > 0 ? `; ${ticks(p.answer.left_out)} in lighter ones` : ""
+      p.answer.left_out > 0 ? `; ${ticks(p.answer.left_out)} in smaller frames` : ""
     }`;
     return () => {
       status.value = "";
@@ -177,7 +177,7 @@ function FlameAnswer(p: {
     return (
       <EmptyState title="Nothing to show">
         {p.of === "free"
-          ? "No worker was free while something ran there."
+          ? "No worker was free while code ran there."
           : p.of === "critical"
             ? "The critical path has no strand there."
             : "No strand ran there."}
@@ -193,7 +193,7 @@ function FlameAnswer(p: {
         <h1>
           Logical stacks, across steals{" "}
           <span>
-            each frame as wide as its {MEASURE_NAMES[p.of]} in {p.where}; {ticks(root.total)} in all
+            frame width: {MEASURE_NAMES[p.of]} in {p.where}; {ticks(root.total)} in total
           </span>
         </h1>
         {at !== root && (
@@ -221,9 +221,9 @@ function FlameAnswer(p: {
       <Facts of={selected ?? root} root={root} run={r} what={p.of} onZoom={zoom} />
       <p class="hint">
         {!recursion.value &&
-          "A site that stands in a stack already is not put onto it again, so a recursion is one frame. "}
-        <i class="stolen-key" /> The part of a frame that ran in tasks that another thread{" "}
-        <Term of="steal">stole</Term>.
+          "A spawn site appears only once in a stack, so recursion is one frame. "}
+        <i class="stolen-key" /> The part of a frame that ran in <Term of="steal">stolen</Term>{" "}
+        tasks.
       </p>
       {p.others}
     </div>
@@ -242,8 +242,8 @@ function Facts(p: {
   const code = n.code;
   const facts: [string, string][] = [
     [ticks(n.total), MEASURE_NAMES[p.what].split(",")[0]!],
-    [percent(n.total / p.root.total, 1), "of all that is shown"],
-    [ticks(n.own || ownTime(n)), "of its own"],
+    [percent(n.total / p.root.total, 1), "of the whole graph"],
+    [ticks(n.own || ownTime(n)), "own time"],
     [count(n.strands), n.strands === 1 ? "strand" : "strands"],
     [percent(n.total > 0 ? n.stolen / n.total : 0), "in stolen tasks"],
   ];

@@ -52,7 +52,7 @@ function SmallFlameGraph(p: {
   return (
     <button type="button" class="other" onClick={() => p.onChange(p.of)}>
       <span class="title">
-        <span class="unseen">Show large: </span>
+        <span class="unseen">Enlarge: </span>
         <b>{TITLES[p.of]}</b>{" "}
         {asked.state === "there" && asked.value.total > 0 && ticks(asked.value.total)}
       </span>

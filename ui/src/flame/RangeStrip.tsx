@@ -94,7 +94,7 @@ export function RangeStrip(p: {
       ref={ref}
       role="group"
       aria-label="Range of the run"
-      title="Drag to see the stacks of a range; a click beside it shows the whole run"
+      title="Drag to select a range. Click outside it to show the whole run."
       onPointerDown={down}
       onPointerMove={move}
       onPointerUp={up}

@@ -31,7 +31,7 @@ export function Banners() {
           <span class="mark" aria-hidden="true">
             !
           </span>
-          <span>The server does not answer; trying again. What is on the page stays.</span>
+          <span>The server does not answer. The page keeps its content and tries again.</span>
         </div>
       )}
       {meta.value &&
@@ -46,13 +46,13 @@ export function Banners() {
                 <>
                   Loading was stopped:{" "}
                   {early !== null
-                    ? "this is an overview of what ran when"
-                    : "the report, and what is made from it, is not there"}
+                    ? "this is a preview of the timeline"
+                    : "the report and the views that need it are missing"}
                   .
                 </>
               ) : (
                 <>
-                  An overview of what ran when; strands, paths, steals and lost time follow.{" "}
+                  This is a preview. Strands, paths, steals and lost time follow.{" "}
                   {stage && (
                     <span class="faint">
                       {stage.stage}, {Math.min(stage.done + 1, stage.of)} of {stage.of}
@@ -84,9 +84,9 @@ export function Banners() {
             ◧
           </span>
           <span>
-            Only <b>{fileName(only.label)}</b> takes time here: {partCountText(only)}, with{" "}
-            {many(only.tasks, "task")} inside, open for {ticks(only.elapsed)} of the run. Pictures
-            keep the run's times and have nothing of what ran beside it.
+            Only <b>{fileName(only.label)}</b> is measured: {partCountText(only)} with{" "}
+            {many(only.tasks, "task")} inside, open for {ticks(only.elapsed)} of the run. Timeline,
+            DAG and flame graph keep the run's times and leave out everything else.
           </span>
           <span class="acts">
             <button type="button" class="link" onClick={showWhole}>

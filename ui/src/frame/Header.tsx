@@ -53,7 +53,7 @@ export function Header() {
         type="button"
         class="chip"
         onClick={copyLink}
-        title="The address holds all that is looked at"
+        title="The link opens the page with this view"
       >
         Copy link
       </button>
@@ -79,11 +79,11 @@ export async function copyLink(): Promise<void> {
     notify(
       meta.value?.mode === "report"
         ? "Link copied"
-        : "Link copied: it works while this server runs, and after a restart with workspan view --key FILE",
+        : "Link copied. It works while this server runs. With workspan view --key FILE it also works after a restart",
     );
   } catch {
     // No clipboard without the user's permission or on file://: the address line has the link too.
-    notify("Copy the address line: it holds all that is looked at");
+    notify("Copy the address line: it opens the page with this view");
   }
 }
 
@@ -167,7 +167,7 @@ function PartChip() {
       label={
         only
           ? `only ${fileName(only.label)}: choose another part`
-          : "whole run: look at a part of the run alone"
+          : "whole run: choose a part of the run"
       }
       chip={
         only ? (

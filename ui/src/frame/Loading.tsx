@@ -12,7 +12,7 @@ export function StillReading({ what }: { what: string }) {
   return (
     <div class="state" role="status">
       <h2>{loadingStopped.value ? "Loading stopped" : "Still reading"}</h2>
-      <div>{what} needs the whole run. Meanwhile the timeline shows what ran when.</div>
+      <div>{what} needs the whole run. Until then, the timeline shows a preview.</div>
       <Stages />
     </div>
   );
@@ -82,7 +82,7 @@ export function Loading() {
           ? "Loading stopped"
           : `Reading ${list.length > 1 ? `${list.length} runs` : "the run"}`}
       </h2>
-      {loadingStopped.value && <div>The server has given back what it had begun to read.</div>}
+      {loadingStopped.value && <div>The server has freed the memory of what it had read.</div>}
       {list.length === 0 ? (
         <div class="progress">
           <i class="waiting" style={{ width: "100%" }} />

@@ -45,14 +45,14 @@ export function Search() {
         },
         {
           id: "search.next",
-          title: "Next place of what was searched for",
+          title: "Next match of the search",
           keys: ["g"],
           group: "Everywhere",
           run: () => stepPlace(1),
         },
         {
           id: "search.previous",
-          title: "Previous place of what was searched for",
+          title: "Previous match of the search",
           keys: ["Shift+g"],
           group: "Everywhere",
           run: () => stepPlace(-1),
@@ -123,16 +123,16 @@ export function Search() {
           <span>{placeCounter.value}</span>
           <button
             type="button"
-            aria-label="Previous place"
-            title="Previous place (Shift+G)"
+            aria-label="Previous match"
+            title="Previous match (Shift+G)"
             onClick={() => stepPlace(-1)}
           >
             ‹
           </button>
           <button
             type="button"
-            aria-label="Next place"
-            title="Next place (G)"
+            aria-label="Next match"
+            title="Next match (G)"
             onClick={() => stepPlace(1)}
           >
             ›
@@ -140,7 +140,7 @@ export function Search() {
         </span>
       )}
       {listed && (
-        <div class="menu" role="listbox" id="found" aria-label="Found">
+        <div class="menu" role="listbox" id="found" aria-label="Search results">
           {found.map((f, i) => (
             <div
               key={i}
@@ -160,7 +160,7 @@ export function Search() {
           ))}
           {found.length === 0 && (
             <div class="none">
-              Nothing has “{text.value.trim()}” in its name. Tasks are found by number.
+              No name contains “{text.value.trim()}”. Tasks are found by number.
             </div>
           )}
         </div>

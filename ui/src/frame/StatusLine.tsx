@@ -64,7 +64,7 @@ export function StatusLine() {
         {tab.value === "summary" && (
           <span>
             {meta.value?.mode === "report"
-              ? "One file: nothing is loaded from anywhere"
+              ? "This file loads nothing from elsewhere"
               : "Nothing leaves this machine"}
           </span>
         )}

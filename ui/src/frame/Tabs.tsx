@@ -74,7 +74,7 @@ function VerdictChip() {
           <b>{fileName(r.only.label)}</b>:
         </span>
       )}
-      {report.unread && <span class="worse">read in part:</span>}
+      {report.unread && <span class="worse">partly read:</span>}
       <span>
         <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
       </span>

@@ -44,12 +44,12 @@ export function registerGlobalCommands(): void {
     },
     {
       id: "drawer",
-      title: "Drawer: details of what is selected",
+      title: "Drawer: details of the selection",
       keys: ["q"],
       group: "View",
       run: () => {
         drawer.value = !drawer.value;
-        if (drawer.value && !selection.value) notify("The drawer opens when something is selected");
+        if (drawer.value && !selection.value) notify("Select something to open the drawer");
       },
     },
     {
@@ -96,7 +96,7 @@ export function registerGlobalCommands(): void {
     },
     {
       id: "escape",
-      title: "Close, or select nothing",
+      title: "Close, or clear the selection",
       keys: ["Escape"],
       group: "Everywhere",
       run: escape,
@@ -156,7 +156,7 @@ export function registerGlobalCommands(): void {
       group: "Export",
       run: () => {
         if (exportKinds(tab.value).some((k) => k.kind === "csv")) void exportView("csv");
-        else notify("This view has no numbers to give.");
+        else notify("This view has no numbers to export.");
       },
     },
     {

@@ -40,7 +40,7 @@ async function requestMeta(): Promise<void> {
       const value = await source.json<Meta>(requests.meta());
       if (!Array.isArray(value?.runs) || value.runs.length === 0)
         throw new Unavailable(
-          "There is no run in it.",
+          "It contains no run.",
           "refused",
           "Record one with `workspan record -- COMMAND`.",
         );
@@ -62,9 +62,9 @@ async function requestMeta(): Promise<void> {
 function acceptMeta(value: Meta): void {
   if (value.workspan_view !== 1)
     throw new Unavailable(
-      `This page can't read what workspan ${value.version} answers.`,
+      `This page can't read the answers of workspan ${value.version}.`,
       "refused",
-      "Load the page again: it is older than its server.",
+      "Reload the page: it is older than its server.",
     );
   failure.value = null;
   const ids = value.runs.map((r) => r.id);

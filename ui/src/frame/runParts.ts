@@ -15,7 +15,7 @@ export async function showPart(id: string): Promise<void> {
   if (!known && partsInRequest.has(id)) return;
   partsInRequest.add(id);
   try {
-    if (!known) notify("Making that part of the run …");
+    if (!known) notify("Computing this part of the run …");
     const made = known ?? (await source.json<RunMeta>(requests.only(id)));
     batch(() => {
       if (!known) parts.value = [...parts.peek(), made];
@@ -23,9 +23,9 @@ export async function showPart(id: string): Promise<void> {
       if (run.peek() !== id) selection.value = null;
       run.value = id;
     });
-    notify(`Only ${made.only?.label ?? "a part"} takes time now`);
+    notify(`Only ${made.only?.label ?? "a part"} is measured now`);
   } catch (e) {
-    notify(e instanceof Error ? e.message : "That part can't be shown.");
+    notify(e instanceof Error ? e.message : "This part can't be shown.");
     showWhole();
   } finally {
     partsInRequest.delete(id);

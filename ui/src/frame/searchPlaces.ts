@@ -100,7 +100,7 @@ export async function findPlaces(
 export function stepPlace(by: 1 | -1): void {
   const h = searchPlaces.peek();
   if (!h || h.run !== run.peek()) {
-    announcement.value = "Nothing was searched for: / searches";
+    announcement.value = "There is no search yet. Press / to search.";
     return;
   }
   const at = h.at < 0 ? firstStep(h, by) : (h.at + by + h.list.length) % h.list.length;

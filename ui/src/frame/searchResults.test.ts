@@ -16,7 +16,7 @@ test("a number is a task, where there is one", () => {
 });
 test("where subtrees are folded, a number says which tasks it counts", () => {
   const folded = { ...run, tasks: 11_405_774, numbered_tasks: 2_000 };
-  expect(search("12", folded, [])[0]?.where).toBe("of the 2,000 that are not folded");
+  expect(search("12", folded, [])[0]?.where).toBe("of the 2,000 tasks that are not folded");
   expect(search("2000", folded, [])).toEqual([]);
 });
 test("names that start so go first, and each kind is found", () => {

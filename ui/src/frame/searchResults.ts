@@ -29,7 +29,7 @@ export function search(
     // If subtrees are folded, numbers do not count the tasks inside.
     const where =
       run.numbered_tasks < run.tasks
-        ? `of the ${count(run.numbered_tasks)} that are not folded`
+        ? `of the ${count(run.numbered_tasks)} tasks that are not folded`
         : "";
     found.push({
       kind: "task",
@@ -45,7 +45,7 @@ export function search(
     found.push({
       kind: "task",
       title: `task ${inner[1]}.${inner[2]}`,
-      where: "inside of a folded strand",
+      where: "inside a folded strand",
       rank: 0,
       go: () =>
         go({ kind: "group", run: run.id, id: `s${inner[1]}.${inner[2]}`, task: 0 }, "dag", [

@@ -29,7 +29,7 @@ export function Help() {
         <div style={{ display: "flex", alignItems: "baseline", gap: "12px" }}>
           <h1>Keys</h1>
           <span class="dim">
-            What a word of the page means: <code>workspan help WORD</code>
+            To look up a term: <code>workspan help WORD</code>
           </span>
           <button
             type="button"
@@ -63,7 +63,7 @@ export function Help() {
               ["Ctrl and wheel", "zoom at the pointer"],
               ["Drag in the timeline", "select a range"],
               ["Shift and drag", "pan"],
-              ["Click", "select, in every view at once"],
+              ["Click", "select in all views"],
             ].map(([a, b]) => (
               <div key={a} class="line">
                 <span>{b}</span>

@@ -75,7 +75,7 @@ export function Palette() {
           ref={input}
           type="text"
           value={text.value}
-          placeholder="What to do"
+          placeholder="Type a command"
           aria-label="Command"
           role="combobox"
           aria-expanded="true"
@@ -109,7 +109,7 @@ export function Palette() {
               </span>
             </div>
           ))}
-          {list.length === 0 && <div class="none">No command of this tab is called so.</div>}
+          {list.length === 0 && <div class="none">No command of this tab matches.</div>}
         </div>
       </div>
     </div>

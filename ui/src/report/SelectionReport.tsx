@@ -143,7 +143,7 @@ function StealColumn(p: { part: RunPart; tiles: TileAnswer[]; level: number; run
     return (
       <div class="small-report">
         <h2>Steals</h2>
-        <p class="dim">There are too many to count them by time: choose a shorter range.</p>
+        <p class="dim">There are too many steals to count them by time. Choose a shorter range.</p>
       </div>
     );
   const whom = part.rows && part.rows.length > 1 ? "them" : "it";

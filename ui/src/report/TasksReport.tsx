@@ -93,10 +93,10 @@ function TaskSteals({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   const { stolen, leaps, robbed, most } = x.steals;
   const label = (row: number) => r.threads[row]?.label ?? `thread ${row}`;
   const rows: [ComponentChildren, number][] = [
-    [<Term of="steal">of them that were stolen</Term>, stolen],
+    [<Term of="steal">of their strands, stolen</Term>, stolen],
   ];
   if (leaps > 0) rows.push([<Term of="leapfrog">while the thief waited in a join</Term>, leaps]);
-  rows.push(["stolen of what they made ready", robbed]);
+  rows.push(["stolen strands that they made ready", robbed]);
   if (most) rows.push([`most: by ${label(most.thief)} from ${label(most.victim)}`, most.count]);
   return <StealTable note={`of ${count(r.steals)} in the run`} of={rows} />;
 }
@@ -108,7 +108,7 @@ function PathAndFindings({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   return (
     <div class="small-report">
       <p>
-        <b>{t(critical)}</b> of the <Term of="critical path" /> lie in them
+        <b>{t(critical)}</b> of the <Term of="critical path" /> lie in these tasks
         {work > 0 && `, ${percent(critical / work, 1)} of their work`}.
       </p>
       {ready > 0 && (

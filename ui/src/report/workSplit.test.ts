@@ -7,7 +7,7 @@ test("the work of others is what is left, and both add up to the bin's", () => {
     { kind: "app" as const, ticks: 40 },
   ];
   expect(splitWork(parts, 30).map((p) => [p.name ?? p.kind, p.ticks])).toEqual([
-    ["work of theirs", 30],
+    ["their work", 30],
     ["work of others", 70],
     ["app", 40],
   ]);

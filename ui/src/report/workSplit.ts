@@ -12,7 +12,7 @@ export function splitWork(parts: { kind: PartKind; ticks: number }[], own: numbe
     if (part.kind !== "work") return [part];
     const mine = Math.min(own, part.ticks);
     const others = part.ticks - mine;
-    const all: BreakdownRow[] = [{ kind: "work", ticks: mine, name: "work of theirs" }];
+    const all: BreakdownRow[] = [{ kind: "work", ticks: mine, name: "their work" }];
     if (others > part.ticks / 1000)
       all.push({ kind: "work", ticks: others, name: "work of others", faint: true });
     return all;

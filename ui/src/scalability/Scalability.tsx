@@ -103,7 +103,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
   );
   useEffect(() => {
     status.value =
-      "At most min(P, work / span); at least by the burdened span, as Cilkview estimates it";
+      "At most: min(P, work / span). At least: Cilkview's lower bound, from the burdened span";
     return () => {
       status.value = "";
     };
@@ -111,7 +111,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
   if (lines.length === 0)
     return (
       <EmptyState title="No bounds">
-        {b.runs[0]?.note ?? "The run has no work, so nothing bounds it."}
+        {b.runs[0]?.note ?? "The run has no work, so it has no bounds."}
       </EmptyState>
     );
   const own = b.runs.find((r) => r.run === run.value) ?? b.runs[0]!;
@@ -176,7 +176,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
             </span>
             <span>
               <Dash kind="linear" />
-              one more worker, one more ×
+              linear speedup
             </span>
             {measured.some((m) => !m.simulated) && <PointKey simulated={false} />}
             {measured.some((m) => m.simulated) && <PointKey simulated />}
@@ -198,8 +198,8 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
         </div>
         {meta.value && meta.value.runs.length === 1 && measured.length > 0 && (
           <p class="note">
-            One run is one measured point. Open runs with other numbers of workers beside it and
-            they stand in this picture: <code>workspan view one.wspan two.wspan four.wspan</code>
+            This run is one measured point. To add points, open runs with other numbers of workers:{" "}
+            <code>workspan view one.wspan two.wspan four.wspan</code>
           </p>
         )}
       </div>
@@ -241,7 +241,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
                       <span class="faint">span {ticks(r.burdened_span, m.ticks_per_second)}</span>
                     </>
                   ) : (
-                    <span class="faint">what a steal costs was not measured</span>
+                    <span class="faint">the cost of a steal was not measured</span>
                   )}
                 </dd>
                 <dt>enough workers</dt>
@@ -257,7 +257,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
                       <span class="faint">
                         {x.how}
                         {x.workers > 1 &&
-                          `, ${percent(x.speedup / Math.min(x.workers, parallelism))} of what is possible there`}
+                          `, ${percent(x.speedup / Math.min(x.workers, parallelism))} of the bound`}
                       </span>
                     </dd>,
                   ])}
@@ -268,11 +268,11 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
         <section>
           <h2>How to read it</h2>
           <p class="dim">
-            No schedule is faster than the upper line: the workers bound it on the left, the longest
-            chain of work on the right. A work-stealing scheduler with the machine for itself stays
-            above the lower one, also when each steal costs what was measured. A point far below its
-            upper line lost time to the scheduler or to memory; one at the line needs a shorter
-            span.
+            No schedule is faster than the upper line: on the left it is the number of workers, on
+            the right the parallelism. A work-stealing scheduler that has the machine to itself
+            stays above the lower line, which includes the measured cost of steals. A point far
+            below its upper line lost time to the scheduler or to memory. A point on the line can
+            only be improved by a shorter span.
           </p>
         </section>
       </aside>
@@ -301,7 +301,7 @@ function headlineRun(
 function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | undefined): string {
   const parallelism = r.span > 0 ? r.work / r.span : 1;
   if (!(r.work > 0)) return "Nothing ran.";
-  const most = `At most ${times(parallelism)} on any number of workers`;
+  const most = `At most ${times(parallelism)} however many workers it has`;
   if (!m) return `${most}.`;
   const here = Math.min(m.workers, parallelism);
   const how = m.simulated ? "in a simulation" : "reached";

@@ -41,7 +41,8 @@ export function SiteDetail({
       )}
       <div class="head">
         <h2>
-          <span class="fn">{name}</span> <span>lengths of its strands, on the CPU and off it</span>
+          <span class="fn">{name}</span>{" "}
+          <span>lengths of its strands, including time off the CPU</span>
         </h2>
         <span class="end">
           <button

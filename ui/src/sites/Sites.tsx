@@ -47,9 +47,7 @@ export function Sites() {
     <WhenAnswered answer={report} what="the spawn sites" height={400}>
       {(r) => {
         if (!r.sites?.length)
-          return (
-            <EmptyState title="There are no spawn sites">The trace holds no tasks.</EmptyState>
-          );
+          return <EmptyState title="No spawn sites">The trace contains no tasks.</EmptyState>;
         // Without the extras, the table only lacks its sparklines and delays.
         return <SitesView report={r} extras={valueOf(extras) ?? []} run={meta} />;
       }}
@@ -171,7 +169,7 @@ function SitesView({
     {
       id: "count",
       title: "count",
-      hint: "Tasks of the site; strands of the code",
+      hint: "Site: its tasks. Code: its strands",
       sort: (w) => w.count,
       csv: (w) => w.count,
       cell: (w) =>
@@ -184,7 +182,7 @@ function SitesView({
     {
       id: "work",
       title: "work",
-      hint: "Of a site: its tasks with all below them. Of code: its own strands",
+      hint: "Site: its tasks with all descendants. Code: its own strands",
       sort: (w) => w.work,
       unit: "s",
       csv: (w) => seconds(w.work),
@@ -211,7 +209,7 @@ function SitesView({
           {
             id: "delay",
             title: "delay",
-            hint: "Its strands were ready while a worker was free",
+            hint: "Time in which its strands were ready while a worker was free",
             sort: (w: Row) => w.delay ?? NaN,
             unit: "s",
             csv: (w: Row) => seconds(w.delay),
@@ -225,7 +223,7 @@ function SitesView({
     {
       id: "buried",
       title: "join wait",
-      hint: "Joins were ready to go on while their thread was inside an unrelated task",
+      hint: "Time in which joins could continue, but their thread was inside an unrelated task",
       sort: (w) => w.buried ?? NaN,
       unit: "s",
       csv: (w) => seconds(w.buried),
@@ -237,7 +235,7 @@ function SitesView({
     {
       id: "steals",
       title: "steals",
-      hint: "Strands of its tasks that another thread took",
+      hint: "Strands of its tasks that were stolen",
       sort: (w) => w.steals ?? NaN,
       csv: (w) => w.steals,
       cell: (w) =>
@@ -445,7 +443,7 @@ function SitesView({
             onOrder={(o) => (order.value = o)}
           />
           {shown.length === 0 && (
-            <EmptyState small title="No row fits the filter">
+            <EmptyState small title="No row matches the filter">
               <button
                 type="button"
                 class="link"
@@ -458,7 +456,7 @@ function SitesView({
           )}
           {groups.length === 1 && (
             <p class="hint">
-              All tasks are the root's own: nothing was spawned while it was recorded.
+              Only the root task is shown: nothing was spawned while the run was recorded.
             </p>
           )}
           {r.more_sites > 0 && (
@@ -469,8 +467,8 @@ function SitesView({
             </p>
           )}
           <p class="hint">
-            The root task keeps its own strands, so work that follows its last wait counts for root;
-            the code row says which lines.{stretched && " Stretch: against the run on one worker."}
+            Work after the root task's last wait belongs to the root; its code row shows the lines.
+            {stretched && " Stretch is relative to the run on one worker."}
           </p>
         </div>
         {(current ?? shown[0]) && (

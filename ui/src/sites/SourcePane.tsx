@@ -70,11 +70,11 @@ export function SourcePane({
     <aside class="right" aria-label="Source">
       {file === null ? (
         <EmptyState
-          title="No source places"
+          title="No source positions"
           command="CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release"
         >
-          The trace knows addresses, not files: the program carries no line tables. Build it with
-          some and record again:
+          The trace has addresses but no source lines, because the program has no line tables. Build
+          it with line tables and record again:
         </EmptyState>
       ) : (
         <>
@@ -163,7 +163,9 @@ function Lines({
     if (e) box.current.scrollTop = e.offsetTop - box.current.clientHeight / 3;
   }, [s.file, target, s.lines.length]);
   if (s.missing)
-    return <EmptyState title="The source is not here">{codeInBackticks(s.missing)}</EmptyState>;
+    return (
+      <EmptyState title="The source is not available">{codeInBackticks(s.missing)}</EmptyState>
+    );
   const total = s.lines.reduce((n, l) => n + heat(l), 0);
   return (
     <>
@@ -173,13 +175,13 @@ function Lines({
             ? `time on the critical path per line · ${ticks(total, perSecond)}`
             : `time on the CPU per line, all workers · ${areaTicks(total, perSecond)}`
           : sampled
-            ? "no samples fell into this file"
+            ? "this file has no samples"
             : "this run has no samples: no heat per line"}
         {s.changed && <span class="worse"> · the file is newer than the run</span>}
       </div>
       {s.part && (
         <div class="note">
-          Only lines with samples and what the trace carries: {codeInBackticks(s.part)}
+          Only lines with samples, and lines stored in the trace: {codeInBackticks(s.part)}
         </div>
       )}
       <div class="scroll lines" ref={box} tabIndex={0} aria-label={`${s.file}`}>

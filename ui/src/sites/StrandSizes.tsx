@@ -75,7 +75,7 @@ export function StrandSizes({
             <th
               scope="col"
               class="left"
-              title="Worker time without anything to run while they ran, shared among what ran"
+              title="Time of workers without work while these strands ran, divided among the code that ran"
             >
               free workers meanwhile
             </th>

@@ -42,7 +42,7 @@ test.each([
 });
 
 test("what can't be meant says why", () => {
-  expect(of("wrok>1ms")).toContain("no column");
+  expect(of("wrok>1ms")).toContain("Unknown column");
   expect(of("work>")).toContain("needs a number");
   expect(of("work>fast")).toContain("needs a number");
 });

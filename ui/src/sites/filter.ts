@@ -40,8 +40,8 @@ export function parse(text: string, known: readonly string[]): Filter {
         known.find((k) => k === name.toLowerCase()) ??
         known.find((k) => k.startsWith(name.toLowerCase()));
       const value = Number(digits.replace(/[_,]/g, "")) * (UNITS[unit.toLowerCase()] ?? 1);
-      if (!key) error ??= `There is no column “${name}”: ${known.join(", ")}`;
-      else if (!Number.isFinite(value)) error ??= `“${digits}” is no number`;
+      if (!key) error ??= `Unknown column “${name}”. Columns: ${known.join(", ")}`;
+      else if (!Number.isFinite(value)) error ??= `“${digits}” is not a number`;
       else
         tests.push((f) => {
           const n = f.numbers[key];

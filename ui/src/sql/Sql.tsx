@@ -24,7 +24,7 @@ export function Sql() {
   if (meta.value?.mode === "report")
     return (
       <EmptyState title="SQL needs the trace" command="workspan view run.wspan">
-        This report is a file that answers nothing new.
+        A report file cannot answer queries.
       </EmptyState>
     );
   return <QueryView run={r} />;
@@ -134,7 +134,7 @@ function AnswerTable({ answer: a, run: r }: { answer: SqlAnswer; run: RunMeta })
     };
   }, [a]);
   useEffect(() => registerExport({ tab: "sql", csv: () => csv(columns, rows) }), [columns, rows]);
-  if (rows.length === 0) return <EmptyState small title="No row" />;
+  if (rows.length === 0) return <EmptyState small title="No rows" />;
   return (
     <Table
       label="Answer"

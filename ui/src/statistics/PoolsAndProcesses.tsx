@@ -41,7 +41,7 @@ export function Pools({ report, run: r }: { report: Report; run: RunMeta }) {
   return (
     <section aria-label="Pools">
       <h2>
-        Pools <span>each by itself, while it was there</span>
+        Pools <span>each pool by itself, while it existed</span>
       </h2>
       <table class="table" aria-label="Pools of the run">
         <thead>
@@ -56,11 +56,11 @@ export function Pools({ report, run: r }: { report: Report; run: RunMeta }) {
             <th scope="col">busy</th>
             <th
               scope="col"
-              title="More of its workers than that ran for less than a fiftieth of its time"
+              title="More than this number of its workers ran for less than 2 % of its lifetime"
             >
               enough
             </th>
-            <th scope="col">there for</th>
+            <th scope="col">lifetime</th>
             <th scope="col">strands</th>
             <th scope="col">
               <Term of="work" />
@@ -105,7 +105,7 @@ export function Processes({ report, run: r }: { report: Report; run: RunMeta }) 
   return (
     <section aria-label="Processes">
       <h2>
-        Processes <span>waits for others are in calls of MPI</span>
+        Processes <span>waits for other processes in MPI calls</span>
       </h2>
       <table class="table" aria-label="Processes of the run">
         <thead>
@@ -117,7 +117,7 @@ export function Processes({ report, run: r }: { report: Report; run: RunMeta }) 
               program
             </th>
             <th scope="col">workers</th>
-            <th scope="col">there for</th>
+            <th scope="col">lifetime</th>
             <th scope="col">strands</th>
             <th scope="col">
               <Term of="work" />

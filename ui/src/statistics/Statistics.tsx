@@ -47,9 +47,9 @@ function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
   useEffect(() => registerExport({ tab: "statistics", csv: () => csv(columns, rows) }), [rows, r]);
   useEffect(() => {
     status.value = s
-      ? `Lengths are on the CPU and off it${
+      ? `Lengths include time off the CPU${
           s.folded_strands > 0
-            ? `; ${many(s.folded_strands, "folded strand")} ${s.folded_strands === 1 ? "stands" : "stand"} for others`
+            ? `; ${many(s.folded_strands, "folded strand")} ${s.folded_strands === 1 ? "stands" : "stand"} for whole subtrees`
             : ""
         }`
       : "";
@@ -60,7 +60,7 @@ function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
   if (!s)
     return (
       <EmptyState title="No statistics">
-        This run has none: <code>workspan report --statistics</code> says why.
+        <code>workspan report --statistics</code> says why this run has none.
       </EmptyState>
     );
   return (
@@ -77,7 +77,7 @@ function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
           id={(w) => String(w.id)}
           onSelect={(w) => select(w, r)}
         />
-        {s.more_sites > 0 && <p class="hint">{count(s.more_sites)} further sites are not told.</p>}
+        {s.more_sites > 0 && <p class="hint">{count(s.more_sites)} further sites are not shown.</p>}
       </section>
       <ReadyTimes of={s} run={r} />
       <Pools report={report} run={r} />
@@ -215,7 +215,7 @@ function WaitingStrands(p: { of: ReportStatistics; run: RunMeta; elapsed: number
         </span>
       </h2>
       {max === 0 ? (
-        <p class="hint">Each strand started as soon as it could.</p>
+        <p class="hint">Every strand started as soon as it was ready.</p>
       ) : (
         <>
           <svg
@@ -247,7 +247,7 @@ function WaitingStrands(p: { of: ReportStatistics; run: RunMeta; elapsed: number
 }
 
 /** A value that the runtime does not report is not 0. */
-const UNKNOWN = <span title="The runtime does not tell">–</span>;
+const UNKNOWN = <span title="The runtime does not report this">–</span>;
 
 const hasMovedStrands = (m: StealPairs): boolean =>
   m.thieves.some((row, thief) => row.some((n, victim) => n > 0 && thief !== victim));
@@ -279,7 +279,7 @@ function StealTables({ of: s, run: r }: { of: ReportStatistics; run: RunMeta }) 
         <p class="hint">
           {s.steals.workers.length > 1
             ? noStealsSentence(r)
-            : "One worker: there is nobody to steal from."}
+            : "There is only one worker, so there is no other to steal from."}
         </p>
         {choice}
         {m && <StealMatrix of={m} run={r} />}
@@ -293,8 +293,9 @@ function StealTables({ of: s, run: r }: { of: ReportStatistics; run: RunMeta }) 
         <span>
           {count(s.steals.count)}{" "}
           <Term of="steal">{s.steals.count === 1 ? "steal" : "steals"}</Term>,{" "}
-          {plain(s.steals.per_second)} a second, {count(s.steals.leapfrogs)} while waiting in a join
-          {r.has.attempts && `, ${many(s.steals.failed, "attempt")} without one`}
+          {plain(s.steals.per_second)} per second, {count(s.steals.leapfrogs)} while waiting in a
+          join
+          {r.has.attempts && `, ${many(s.steals.failed, "failed attempt")}`}
         </span>
       </h2>
       {choice}

@@ -82,7 +82,7 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
           cost
           {lost > 0 && <span class="of-lost">, of {areaTicks(lost, r.ticks_per_second)} lost</span>}
         </span>
-        <span>at best saves</span>
+        <span>saves at best</span>
         <span />
       </div>
       {p.of.findings.slice(0, MAX_SHOWN).map((f, i) => (
@@ -104,7 +104,7 @@ function SmallerLosses(p: { of: FindingWords[]; lost: number; run: RunMeta }) {
   return (
     <div class="finding rest">
       <span />
-      <div class="evidence">Smaller losses, and what recording took</div>
+      <div class="evidence">Smaller losses and recording</div>
       <div class="share">
         <span class="cost">
           <span>
@@ -125,13 +125,13 @@ function NoFindings({ report, run: r }: { report: Report | undefined; run: RunMe
     <Section title="What to change">
       <EmptyState small title="Nothing stands out">
         {report?.unread
-          ? "What could be read names no cause; of the rest nothing is known."
+          ? "The part that could be read shows no cause. The rest is unknown."
           : why === "one_task"
-            ? "The run has one task only: no part of it could run beside another."
+            ? "The run has only one task, so nothing could run in parallel."
             : why === "no_time"
               ? "No strand has a length."
               : r.workers === 1
-                ? "There was one worker, which always had something to do or nothing was left: record with more workers to see what limits them."
+                ? "There was only one worker. Record with more workers to see what limits them."
                 : "The workers were busy nearly all of the time. More speed comes from less work or more workers."}
       </EmptyState>
     </Section>
@@ -185,7 +185,7 @@ function Finding(p: {
       </div>
       <div
         class="saves"
-        title={`If the workers had used this time for the work that was left: ${areaTicks(f.lost, tps)} / ${r.workers} workers. At best, and each change alone.`}
+        title={`If the workers had used this time for the remaining work: ${areaTicks(f.lost, tps)} / ${r.workers} workers. This is the best case, for this change alone.`}
       >
         {f.gain > 0 ? (
           <>

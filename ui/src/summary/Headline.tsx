@@ -60,10 +60,8 @@ function usualVerdict(report: Report) {
     <>
       On average {plain(busy)} of {count(report.workers)}{" "}
       {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy.{" "}
-      {report.limits?.blocked
-        ? "If nothing blocked, no machine would get it past"
-        : "No machine gets it past"}{" "}
-      <Term of="parallelism">{times(report.parallelism)}</Term>.
+      {report.limits?.blocked ? "If nothing blocked, it could be at most" : "It can be at most"}{" "}
+      <Term of="parallelism">{times(report.parallelism)}</Term> as fast as on one worker.
     </>
   );
 }
@@ -111,7 +109,7 @@ function Culprit(p: { of: FindingWords; evidence: any; place: any; run: RunMeta 
           {at && <> at {at}</>}
         </>
       )}{" "}
-      held it: it ran{" "}
+      limited it: it ran{" "}
       <b class="marked">
         {alone && "alone "}
         {did}

@@ -20,19 +20,19 @@ export function PartHeadline({ report, run: r }: { report: Report; run: RunMeta 
     <>
       <h1 class="verdict">
         In {fileName(label)} {plain(busy)} of {count(report.workers)}{" "}
-        {report.workers === 1 ? "worker was" : "workers were"} busy. No machine gets it past{" "}
-        <Term of="parallelism">{times(report.parallelism)}</Term>.
+        {report.workers === 1 ? "worker was" : "workers were"} busy. It can be at most{" "}
+        <Term of="parallelism">{times(report.parallelism)}</Term> as fast as on one worker.
       </h1>
       <p class="why">
         It was open for {t(elapsed)} of {t(r.elapsed)}, in {partCountText(r.only!)} with{" "}
         {many(tasks, "task")} inside. It is {t(report.work)} of the run's work
-        {share(report.work, whole?.work)}; at most {t(report.span)} of it lie on one path
-        {whole && <>, where the run's span is {t(whole.span)}</>}.
+        {share(report.work, whole?.work)}; its span is {t(report.span)}
+        {whole && <> (the run's: {t(whole.span)})</>}.
       </p>
       <p class="why more">
         Numbers, worker time and findings are those of{" "}
-        <code>workspan report --only {quoted(argument)}</code>: its clock stands still while{" "}
-        {fileName(label)} is not open. Pictures keep the run's times.
+        <code>workspan report --only {quoted(argument)}</code>: time counts only while{" "}
+        {fileName(label)} is open. Timeline, DAG and flame graph keep the run's times.
       </p>
     </>
   );

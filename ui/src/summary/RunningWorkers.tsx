@@ -263,7 +263,7 @@ function StripPicture({
           )}
           <title>
             {isRecording
-              ? `${plain(busy)} workers busy on average, ${plain(mean)} with what recording took`
+              ? `${plain(busy)} workers busy on average, ${plain(mean)} including recording`
               : "Workers busy on average"}
           </title>
         </text>

@@ -57,7 +57,7 @@ function PreviewSummary({ meta }: { meta: RunMeta }) {
         <h1 class="verdict">
           {meta.name}: {count(meta.tasks)} tasks in {ticks(meta.elapsed, meta.ticks_per_second)}
         </h1>
-        <p class="why">The run is still being read: what limits it, and where, follows.</p>
+        <p class="why">The run is still being read. What limits it, and where, follows.</p>
         <div class="stages" role="status">
           <Stages />
         </div>
@@ -132,8 +132,8 @@ function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
   const label = (p: Part) => `${p.label} ${ticks(p.ticks, tps)} · ${percent(p.ticks / total)}`;
   if (!(total > 0))
     return (
-      <EmptyState small title="Nothing ran for any time">
-        The trace holds no strand with a length, so there is nothing to divide.
+      <EmptyState small title="No strand has a length">
+        There is no worker time to divide.
       </EmptyState>
     );
   const over = Number(report.breakdown?.oversubscribed ?? 0);
@@ -143,11 +143,7 @@ function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
       note={report.unread ? unreadWords(report) : undefined}
       end={
         <>
-          {lost > 0
-            ? `${areaTicks(lost, tps)} were not work`
-            : unread > 0
-              ? ""
-              : "all of it was work"}
+          {lost > 0 ? `${areaTicks(lost, tps)} lost` : unread > 0 ? "" : "all of it was work"}
           {over > total * 0.001 && (
             <span title="More strands ran than there are workers">
               oversubscribed {areaTicks(over, tps)}
@@ -164,7 +160,7 @@ function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
 /** What the bar's parts omit of a damaged or truncated trace. */
 function unreadWords(report: Report): string {
   return report.unread.off_cpu
-    ? "of what was read: work may be time off the CPU"
+    ? "of what was read; work may include time off the CPU"
     : "of what was read";
 }
 
@@ -216,17 +212,17 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         <b>{count(rep.steals)}</b>
         <Term of="steal">{rep.steals === 1 ? "steal" : "steals"}</Term>
         {r.workers > 1 && rep.steals === 0 && (
-          <span>{rep.unread ? "in what was read" : "nothing was taken"}</span>
+          <span>{rep.unread ? "in what was read" : "nothing was stolen"}</span>
         )}
         {r.workers === 1 && <span>one worker</span>}
       </div>
-      <div title={burden === 0 ? "What a steal costs was not measured for this run" : undefined}>
+      <div title={burden === 0 ? "The cost of a steal was not measured for this run" : undefined}>
         <b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>
         <Term of="burdened" />
         <span>
           {burden > 0
-            ? `${time_ ? time(burden / tps) : count(burden)} a steal`
-            : "steals not measured"}
+            ? `${time_ ? time(burden / tps) : count(burden)} per steal`
+            : "cost of steals not measured"}
         </span>
       </div>
     </div>
@@ -304,7 +300,7 @@ const TERMS: Record<string, string> = {
 function CheckedCauses({ of }: { of: Words }) {
   const mark = {
     good: ["✓", "better", "fine"],
-    bad: ["!", "worse", "look at it"],
+    bad: ["!", "worse", "needs attention"],
     absent: ["–", "faint", "not available"],
   } as const;
   return (

@@ -78,14 +78,14 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
     case "lock-across-join":
       return [word("Release the lock of "), ...here(), word(" before the join")];
     case "lock":
-      return [word("Hold the lock for less in "), ...here()];
+      return [word("Hold the lock for a shorter time in "), ...here()];
     case "io":
     case "sleep":
     case "channel":
     case "blocked":
       return [word("Wait less in "), ...here()];
     case "late-rank":
-      return [word("Give less to the rank that others wait for in "), ...here()];
+      return [word("Give less work to the rank that others wait for in "), ...here()];
     case "other-threads":
       return [word("Shorten what other threads do during "), ...here()];
     case "other-pool":

@@ -30,7 +30,9 @@ test("work beyond the CPU time takes the tick away, with both numbers", () => {
   const failed = check("work_within_process", 4.48e9, 9.1e8, false);
   const { state, words } = checkRun(report({ checks: [failed] }), run);
   expect(state).toBe("bad");
-  expect(words[0]).toMatch(/^work is 4\.48.s, CPU time 910.ms: times off the CPU are missing$/);
+  expect(words[0]).toMatch(
+    /^work is 4\.48.s, but CPU time is 910.ms: time off the CPU is missing$/,
+  );
 });
 
 test("work that is a part of the CPU time says which part", () => {

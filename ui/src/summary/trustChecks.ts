@@ -24,21 +24,21 @@ const NS = 1e-9;
 /** The two sides of a failed check, and its meaning. */
 const FAILED: Record<string, (told: string, against: string) => string> = {
   work_within_cpus: (told, against) =>
-    `work is ${told}, and all CPUs had ${against}: times off the CPU are missing`,
+    `work is ${told}, but all CPUs had ${against}: time off the CPU is missing`,
   work_within_process: (told, against) =>
-    `work is ${told}, CPU time ${against}: times off the CPU are missing`,
+    `work is ${told}, but CPU time is ${against}: time off the CPU is missing`,
   work_within_thread: (told, against) =>
-    `a thread's work is ${told}, its CPU time ${against}: times off the CPU are missing`,
+    `a thread's work is ${told}, but its CPU time is ${against}: time off the CPU is missing`,
   threads_make_process: (told, against) =>
-    `the threads' CPU times add up to ${told}, the process took ${against}`,
-  samples_make_work: (told, against) => `samples add up to ${told}, work is ${against}`,
+    `the threads' CPU times add up to ${told}, but the process took ${against}`,
+  samples_make_work: (told, against) => `samples add up to ${told}, but work is ${against}`,
 };
 
 export function checkRun(report: Report, r: RunMeta): Trust {
   if (report.unread)
     return {
       state: "unknown",
-      words: ["a part of the trace could not be read: nothing is checked"],
+      words: ["not checked: a part of the trace could not be read"],
     };
   const checks = (report.checks ?? []) as Check[];
   const failed = checks.find((c) => !c.holds);
@@ -55,7 +55,7 @@ export function checkRun(report: Report, r: RunMeta): Trust {
       `parts add up to ${count(report.workers)} × ${ticks(report.elapsed, r.ticks_per_second)}`,
     );
   const switches = Number(report.cpu?.missing_switches ?? 0);
-  if (switches > 0) words.push(`${many(switches, "context switch", "context switches")} not seen`);
+  if (switches > 0) words.push(`${many(switches, "context switch", "context switches")} missed`);
   if (checks.length === 0)
     return {
       state: "unknown",
@@ -106,6 +106,6 @@ export function machineFacts(
   if (report.unread) return { loud: false, words };
   if (off > 0 || loud)
     words.push(`descheduled for ${percent(off, off < 0.1 ? 1 : 0)} of the worker time`);
-  if (loud) words.push("elapsed times are the machine's; work, span and lines hold");
+  if (loud) words.push("elapsed times depend on the machine; work, span and lines do not");
   return { loud, words };
 }

@@ -86,7 +86,7 @@ export function RowControls({ meta }: { meta: RunMeta }) {
         <button
           type="button"
           class="tl-toggle on"
-          title="Takes all pins away"
+          title="Unpin all rows"
           onClick={() => setRows({ pinned: [] }, "No row is pinned")}
         >
           {count(pinned.length)} pinned <span aria-hidden="true">×</span>
@@ -96,7 +96,7 @@ export function RowControls({ meta }: { meta: RunMeta }) {
         <button
           type="button"
           class="tl-toggle on"
-          title="Shows them again"
+          title="Show all rows again"
           onClick={() => setRows({ hidden: [] }, "All rows are shown")}
         >
           {many(hidden.length, "row")} hidden <span aria-hidden="true">×</span>

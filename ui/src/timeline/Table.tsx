@@ -29,8 +29,8 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
       <table>
         <caption>
           {all.length === 0
-            ? "No strand is wide enough here to stand alone: zoom in."
-            : `${count(all.length)} strands that are boxes of their own in this window, by start${all.length > MAX_ROWS ? `; the first ${count(MAX_ROWS)}` : ""}.`}
+            ? "No strand is wide enough to be drawn as a box here. Zoom in."
+            : `${count(all.length)} strands that are drawn as boxes in this window, by start${all.length > MAX_ROWS ? `; the first ${count(MAX_ROWS)}` : ""}.`}
         </caption>
         <thead>
           <tr>

@@ -104,21 +104,15 @@ function Notice({ meta }: { meta: RunMeta }) {
   if (meta.overview !== null) {
     // These notices are about facts that are not known yet.
   } else if (meta.strands === 0)
-    says.push(
-      "This run has no strand: nothing parallel was recorded, so there is nothing to draw.",
-    );
+    says.push("This run has no strands: no parallel code was recorded.");
   else if (meta.workers === 1)
-    says.push(
-      "One worker: there is nobody to steal from, and no delay or missing work that others could fill.",
-    );
+    says.push("There is only one worker: nothing can be stolen, and no other worker can be free.");
   else if (meta.steals + meta.leaps === 0) says.push(noStealsSentence(meta));
   if (meta.more_threads > 0)
-    says.push(
-      `${count(meta.more_threads)} further threads have no row here; they are in all numbers.`,
-    );
+    says.push(`${count(meta.more_threads)} further threads have no row; all numbers include them.`);
   if (meta.folded_strands > 0)
     says.push(
-      `${meta.folded_strands === 1 ? "1 box is a folded subtree" : `${count(meta.folded_strands)} boxes are folded subtrees`} (two lines at the bottom): one ${meta.has.inside ? "box for many strands; zoom in on one to see what the trace has of them" : "record for many strands"}.`,
+      `${meta.folded_strands === 1 ? "1 box is a folded subtree" : `${count(meta.folded_strands)} boxes are folded subtrees`} (marked by two lines at the bottom)${meta.has.inside ? ". Zoom in on one to see its strands" : ": the trace has only their sums"}.`,
     );
   const chosen = selection.value;
   const dims = chosen?.run === meta.id && (chosen.kind === "code" || chosen.kind === "site");
@@ -133,7 +127,7 @@ function Notice({ meta }: { meta: RunMeta }) {
     <p class="tl-notice" role="note">
       {label && (
         <span class="tl-chosen">
-          only <b>{label}</b> is bright
+          only <b>{label}</b> is highlighted
           <button type="button" onClick={() => (selection.value = null)}>
             show all
           </button>

@@ -110,27 +110,27 @@ function titleOf(layer: Layer): string {
     case "spawns":
       return "Where tasks were created";
     case "steals":
-      return "From victim to thief, when the stolen task began";
+      return "Lines from victim to thief, at the time when the stolen task started";
     case "leaps":
-      return "Steals while their thief waited in a join";
+      return "Steals by workers that waited in a join";
     case "matrix":
-      return "Who stole from whom, where there are too many steals to draw";
+      return "Number of steals by thief and victim, where there are too many to draw";
     case "waits":
-      return "Waits for locks, conditions, barriers: from the thread that ended one to the thread that waited";
+      return "Waits for locks, conditions and barriers: from the thread that ended the wait to the one that waited";
     case "ready":
-      return "Backwards from the end, always to what made the next strand ready last";
+      return "The chain that the run waited for, from its last strand back to the start";
     case "critical":
       return "The heaviest path: the span";
     case "delay":
-      return "Free workers while work was ready. Which of the free rows has the delay is a choice: the lowest ones";
+      return "Free workers while strands were ready, drawn in the lowest free rows";
     case "nowork":
-      return "Free workers with nothing ready: dots, the scheduler was at fault; grey hatch, the program";
+      return "Free workers while no strand was ready. Dots: no work, scheduler. Grey hatch: no work, program";
     case "cpu":
       return "Share of the time each row was on a CPU";
     case "queue":
-      return "Tasks in each worker's queue, on a log scale: created there, not begun";
+      return "Tasks in each worker's queue (created there, not started), on a log scale";
     case "attempts":
-      return "Marks: attempts to steal that failed, as the runtime told; the line below: asleep";
+      return "Marks: failed attempts to steal, as the runtime reports them. Line below: asleep";
     case "regions":
       return "Regions and parts that the program marked";
   }
@@ -138,16 +138,16 @@ function titleOf(layer: Layer): string {
 
 function missing(layer: Layer, meta: RunMeta): string {
   if (meta.only && (layer === "delay" || layer === "nowork"))
-    return "Over time it is told of the whole run alone: here only a part of it takes time. Summary has its sum";
+    return "Shown over time only for the whole run. Summary has the sum for this part";
   switch (layer) {
     case "steals":
       return meta.unread
-        ? "Nothing was stolen in what could be read"
+        ? "Nothing was stolen in the part that could be read"
         : "Nothing was stolen in this run";
     case "leaps":
-      return "No thief stole while it waited in a join";
+      return "No worker stole while it waited in a join";
     case "queue":
-      return "Nothing waits in queues here: thieves take what follows a create, or no task is for others too";
+      return "No tasks wait in queues: thieves take continuations, or no task can be stolen";
     case "regions":
       return "The program marked no regions";
     default:

@@ -95,8 +95,8 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
         lines.push([
           "folded",
           flags & FLAG.sums
-            ? "a whole subtree as one; the trace has no more than sums of it"
-            : "a whole subtree as one: zoom in to see what is inside",
+            ? "one strand for a whole subtree; the trace has only its sums"
+            : "one strand for a whole subtree; zoom in to see it",
         ]);
       return { title: code(b.code[i]!), lines };
     }
@@ -122,12 +122,10 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
         unread: "Not read",
       }[hit.what];
       const why = {
-        delay:
-          "work was ready while this worker was free; which free row has it is a choice, the lowest ones",
-        sched: "nothing ready, because the next strand of the ready path had not been started",
-        app: "nothing ready: the program had no more parallelism here",
-        unread:
-          "records are missing from here on: what this worker did, or why it had no strand, is not known",
+        delay: "a strand was ready while this worker was free; drawn in the lowest free rows",
+        sched: "no strand was ready, because the next strand of the ready path had not started",
+        app: "no strand was ready: the program had no more parallelism here",
+        unread: "records are missing from here on, so it is unknown what this worker did",
       }[hit.what];
       return {
         title: kind,
@@ -183,9 +181,9 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
             "took",
             `${time(w.end - w.start)}, from ${exact(w.start, view.window, meta.ticks_per_second)}`,
           ],
-          ["ended by", w.by === null ? "not known" : row(w.by)],
+          ["ended by", w.by === null ? "unknown" : row(w.by)],
           ...(w.end > w.released && w.by !== null
-            ? [["back", `${time(w.end - w.released)} after that`] as Line]
+            ? [["continued", `${time(w.end - w.released)} after that`] as Line]
             : []),
           ...(w.critical ? [["on the", "critical path"] as Line] : []),
         ],
@@ -211,7 +209,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
       const to = s && s.end >= hit.dot.t - (view.window.t1 - view.window.t0) / 200 ? s.to : null;
       const name = to?.at ?? to?.function;
       if (name) lines.unshift(["site", name]);
-      else if (s !== undefined) lines.unshift(["site", "zoom in to tell"]);
+      else if (s !== undefined) lines.unshift(["site", "zoom in to see it"]);
       if (to?.function && to.at) lines.push(["in", to.function]);
       return { title: many(hit.dot.creates, "spawn"), lines };
     }
@@ -238,8 +236,8 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
         ? {
             title: thread.label,
             lines: [
-              ["busy", thread.busy === null ? "not known" : percent(thread.busy)],
-              ["thread", `${thread.thread}${thread.worker ? "" : ", outside of the pool"}`],
+              ["busy", thread.busy === null ? "unknown" : percent(thread.busy)],
+              ["thread", `${thread.thread}${thread.worker ? "" : ", outside the pool"}`],
               ...(thread.name === null ? [] : [["name", thread.name] as Line]),
             ],
           }
@@ -250,7 +248,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
         title: hit.group.title,
         lines: [
           ["rows", hit.group.note],
-          ["click", "a report of them"],
+          ["click", "show a report on these rows"],
         ],
       };
     case "region":

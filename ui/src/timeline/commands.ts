@@ -56,12 +56,12 @@ export function timelineCommands(view: () => TimelineView | null, table: () => v
     command("hide-less-busy", "Hide rows less busy than the selected one", [], (v) =>
       withRow(v, (row) => hideLessBusy(v.meta.threads, row)),
     ),
-    command("sort", "Sort rows by busy, or by worker", ["o"], toggleSort),
+    command("sort", "Sort rows by busy time or by worker", ["o"], toggleSort),
     command("show-rows", "Show all rows, unsorted", [], showAllRows),
     command("next-steal", "Next steal", ["n"], selectNextSteal),
-    command("holder", "To the thread that ended the selected wait", ["h"], selectHolder),
+    command("holder", "Go to the thread that ended the selected wait", ["h"], selectHolder),
     command("next-wait", "Next wait for another thread", ["l"], selectNextWait),
-    command("mark", "Set a mark at the pointer, or take it away", ["m"], mark),
+    command("mark", "Set or remove a mark at the pointer", ["m"], mark),
     ...(Object.keys(LAYER_NAMES) as Layer[]).map((layer) =>
       command(`layer-${layer}`, `${LAYER_NAMES[layer]} on or off`, layerKeys[layer] ?? [], (v) => {
         if (!hasLayer(v.meta, layer))
@@ -79,7 +79,8 @@ export const registerKeys = (view: () => TimelineView | null, table: () => void)
 /** Before the first spawn there are no tasks for other workers, such as while reading input. */
 function fromFirstSpawn(v: TimelineView): void {
   const first = v.meta.first_spawn;
-  if (first === null) announcement.value = "No task for others too was created in this run.";
+  if (first === null)
+    announcement.value = "This run created no task that another worker could take.";
   else v.show({ t0: first, t1: v.meta.elapsed }, true);
 }
 
@@ -131,7 +132,7 @@ async function focus(v: TimelineView): Promise<void> {
       requests.task(v.meta.id, what.id),
     );
     if (task) v.fit(task.start, task.end);
-  } else announcement.value = "What is selected is all over the run.";
+  } else announcement.value = "The selection is spread over the whole run.";
 }
 
 function focusRange(v: TimelineView): void {
@@ -148,7 +149,6 @@ function mark(v: TimelineView): void {
   const near = v.marks.findIndex((m) => Math.abs(m - t) < (4 * (s.t1 - s.t0)) / s.width);
   v.marks =
     near >= 0 ? v.marks.filter((_, i) => i !== near) : [...v.marks, t].sort((a, b) => a - b);
-  announcement.value =
-    near >= 0 ? "Mark taken away" : `Mark at ${timeOf(t, v.meta.ticks_per_second)}`;
+  announcement.value = near >= 0 ? "Mark removed" : `Mark at ${timeOf(t, v.meta.ticks_per_second)}`;
   v.invalidate();
 }

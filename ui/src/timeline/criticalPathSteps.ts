@@ -34,7 +34,7 @@ export function nextPart<R extends Row>(
 export async function stepAlongPath(view: TimelineView, by: 1 | -1): Promise<void> {
   const path = await view.facts.later<CriticalPath>(requests.critical(view.meta.id));
   if (!path || path.rows.length === 0) {
-    announcement.value = "The critical path is not known.";
+    announcement.value = "The critical path is unknown.";
     return;
   }
   const what = selection.value;
@@ -48,5 +48,5 @@ export async function stepAlongPath(view: TimelineView, by: 1 | -1): Promise<voi
   if (next) await selectStrand(view, next.strand, true);
   else
     announcement.value =
-      by > 0 ? "The end of the critical path." : "The start of the critical path.";
+      by > 0 ? "This is the end of the critical path." : "This is the start of the critical path.";
 }

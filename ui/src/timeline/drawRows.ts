@@ -234,7 +234,7 @@ export function drawColumns(s: Scene, pen: Pen, look: TileStyle): boolean {
 
 /** Message for a report that was kept so small that it has no rows. */
 export const NO_ROWS_MESSAGE =
-  "This report carries no picture of the rows: make it with a larger --budget.";
+  "This report does not contain the rows. Make it with a larger --budget.";
 
 /**
  * Maximum number of rectangles of one pattern in a frame; narrower ones keep their flat colour from

@@ -163,7 +163,7 @@ function cut(pen: Pen, text: string, room: number, size: number, weight: number)
 export function detailLimit(s: Scene, pen: Pen, level: number | null): void {
   if (level === null) return;
   const { axis, x0, plot } = s.bands;
-  const text = `report: detail stops at ${timeOf(2 ** level, s.meta.ticks_per_second)} here`;
+  const text = `report: no detail below ${timeOf(2 ** level, s.meta.ticks_per_second)} here`;
   const w = pen.textWidth(text, 11, 600) + 16;
   const at = x0 + plot / 2;
   pen.rects([at - w / 2, axis + 10, w, 18], s.tokens.panel, 5);

@@ -39,7 +39,7 @@ test("rows stand under the head of their pool, sorted inside of it, others at th
   expect(heads.map((h) => [h.at, h.group.title])).toEqual([
     [0, "Pool 1"],
     [2, "Pool 2"],
-    [4, "Threads outside of the pool"],
+    [4, "Threads outside the pool"],
   ]);
   expect(heads[0]!.group.note).toMatch(/^size 2 · built at main.rs:9 · W2, W0 · mean 25\s%/);
 });

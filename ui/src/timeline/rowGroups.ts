@@ -107,7 +107,7 @@ function titleOf(
     pinned: "Pinned",
     process: `Process ${run.name}`,
     workers: "Workers of the pool",
-    threads: "Threads outside of the pool",
+    threads: "Threads outside the pool",
     tens: first === last ? label(first) : `${label(first)} to ${label(last)}`,
   };
   return { title: titles[kind]!, note: note.filter(Boolean).join(" · ") };

@@ -118,7 +118,7 @@ export function selectRows(view: TimelineView, rows: readonly number[]): void {
 export async function selectStrand(view: TimelineView, id: number, reveal = false): Promise<void> {
   const s = await view.facts.later<StrandDetail>(requests.strand(view.meta.id, id));
   if (!s) {
-    announcement.value = "This report carries no details of that strand.";
+    announcement.value = "This report has no details of that strand.";
     return;
   }
   view.cursorRow = s.row;
@@ -186,12 +186,13 @@ export async function stepOnRow(view: TimelineView, by: 1 | -1): Promise<void> {
   if (!now) {
     const best = longestBox(view, view.cursorRow ?? 0);
     if (best >= 0 && view.scene) await selectStrand(view, view.scene.boxes.id[best]!, true);
-    else announcement.value = "No strand is wide enough here to step from: zoom in first.";
+    else announcement.value = "No strand is wide enough to start from. Zoom in first.";
     return;
   }
   const id = by > 0 ? now.next_on_row : now.previous_on_row;
   if (id === null)
-    announcement.value = by > 0 ? "The last strand of this row." : "The first strand of this row.";
+    announcement.value =
+      by > 0 ? "This is the last strand of the row." : "This is the first strand of the row.";
   else await selectStrand(view, id, true);
 }
 
@@ -200,7 +201,7 @@ export async function selectParent(view: TimelineView): Promise<void> {
   const task = now && (await view.facts.later<TaskDetail>(requests.task(view.meta.id, now.task)));
   const above = task?.stack[1];
   if (!above) {
-    announcement.value = now ? "A root task: nobody created it." : "Select a strand first.";
+    announcement.value = now ? "A root task has no parent." : "Select a strand first.";
     return;
   }
   const code = view.meta.codes[above.code]?.label ?? "a task";
@@ -281,7 +282,7 @@ export async function selectNextSteal(view: TimelineView): Promise<void> {
     t = (index + 1) * size - 1;
     level = Math.min(meta.top_level, level + 1);
   }
-  announcement.value = `No further steal; the run has ${count(meta.steals + meta.leaps)}.`;
+  announcement.value = `No more steals; the run has ${count(meta.steals + meta.leaps)}.`;
 }
 
 function strandWords(

@@ -334,12 +334,12 @@ export class TimelineView {
       `${this.boxes.truncated ? "about " : ""}${many(strands, "strand")} in ${many(Math.floor(s.scale.width), "column")}, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
     ];
     if (this.meta.overview !== null)
-      parts.splice(2, 1, `overview in steps of ${timeOf(2 ** this.meta.overview, perSecond)}`);
+      parts.splice(2, 1, `preview in steps of ${timeOf(2 ** this.meta.overview, perSecond)}`);
     const level =
       this.meta.elapsed > 0 && this.meta.overview === null ? this.tiles.stops(s.scale) : null;
     if (this.tiles.bare) parts.push(NO_ROWS_MESSAGE);
     else if (level !== null)
-      parts.push(`report: detail stops at ${timeOf(2 ** level, perSecond)} here`);
+      parts.push(`report: no detail below ${timeOf(2 ** level, perSecond)} here`);
     if (this.tiles.cache.failure) parts.push(this.tiles.cache.failure.message);
     else if (this.tiles.loading) parts.push("loading");
     const text = parts.join("\u2003");

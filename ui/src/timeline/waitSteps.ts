@@ -19,15 +19,15 @@ export async function selectHolder(view: TimelineView): Promise<void> {
   announcement.value = !s
     ? "Select a strand first."
     : s.all_waits.count
-      ? "Who ended its waits is not known."
-      : "This strand waited for nobody.";
+      ? "The threads that ended its waits are unknown."
+      : "This strand did not wait for another thread.";
 }
 
 /** Selects the next wait with a known holder, in the window or to its right. */
 export async function selectNextWait(view: TimelineView): Promise<void> {
   const { meta } = view;
   if (meta.waits === 0) {
-    announcement.value = "No wait of this run is known to have been ended by another thread.";
+    announcement.value = "It is unknown which threads ended the waits of this run.";
     return;
   }
   const now = selection.value;
@@ -59,5 +59,5 @@ export async function selectNextWait(view: TimelineView): Promise<void> {
     t = span.t1;
     level++;
   }
-  announcement.value = `No further wait; the run has ${count(meta.waits)}.`;
+  announcement.value = `No more waits; the run has ${count(meta.waits)}.`;
 }

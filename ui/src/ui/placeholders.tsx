@@ -31,10 +31,10 @@ export function EmptyState(p: {
 }
 
 const TITLES: Record<Unavailable["why"], string> = {
-  loading: "Not there yet",
+  loading: "Still loading",
   gone: "The server does not answer",
-  absent: "This report does not carry that",
-  refused: "That can't be shown",
+  absent: "Not in this report",
+  refused: "This can't be shown",
 };
 
 export function ErrorState({

@@ -6,4 +6,4 @@ import type { RunMeta } from "../data/contract";
 export const noStealsSentence = (meta: Pick<RunMeta, "unread">): string =>
   meta.unread
     ? "Nothing was stolen in the part of the trace that could be read."
-    : "Nothing was stolen: tasks ran where they were created, or where the program itself put them.";
+    : "Nothing was stolen: tasks ran where they were created, or where the program placed them.";

@@ -43,7 +43,7 @@ export function FactorTable({
 }) {
   const top = Math.max(...answer.rows.map((x) => x.parallelism), rep.parallelism);
   return (
-    <Section title="At every factor" note="then something else is the path">
+    <Section title="At every factor" note="until other code is the critical path">
       <table class="table factors" aria-label="Parallelism by factor">
         <thead>
           <tr>

@@ -142,19 +142,20 @@ export function SourceLinesPicker({
         <span class="faint">drag over lines to choose them</span>
       </div>
       {file === null ? (
-        <EmptyState title="No source places">
-          The trace knows addresses, not files, so lines can't be chosen. Code and spawn sites can.
+        <EmptyState title="No source positions">
+          The trace has addresses but no source lines. Choose code or spawn sites instead.
         </EmptyState>
       ) : (
         <WhenAnswered answer={asked} what={file} height={400}>
           {(s) =>
             s.missing ? (
-              <EmptyState title="The source is not here">{s.missing}</EmptyState>
+              <EmptyState title="The source is not available">{s.missing}</EmptyState>
             ) : (
               <>
                 {s.part && (
                   <p class="faint" style={{ margin: "8px 12px" }}>
-                    Only lines with samples and what the trace carries: {codeInBackticks(s.part)}
+                    Only lines with samples, and lines stored in the trace:{" "}
+                    {codeInBackticks(s.part)}
                   </p>
                 )}
                 <div

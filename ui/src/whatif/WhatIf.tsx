@@ -75,7 +75,7 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
         },
         {
           id: "whatif.slower",
-          title: "Less fast",
+          title: "Slower",
           keys: [","],
           tabs: ["whatif"],
           group: "What-if",
@@ -83,7 +83,7 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
         },
         {
           id: "whatif.selected",
-          title: "Take what is selected",
+          title: "Add the selection",
           keys: ["Enter"],
           tabs: ["whatif"],
           group: "What-if",
@@ -100,7 +100,7 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
         },
         {
           id: "whatif.none",
-          title: "Choose nothing",
+          title: "Clear the choice",
           keys: ["Backspace"],
           tabs: ["whatif"],
           group: "What-if",
@@ -110,7 +110,8 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
     [factor, r.id],
   );
   useEffect(() => {
-    status.value = "The work stays, only the span is divided: a bound, not a promise";
+    status.value =
+      "The work stays the same and only the span changes: this is a bound, not a prediction";
     return () => {
       status.value = "";
     };
@@ -192,18 +193,17 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
         </label>
         {what.length === 0 ? (
           <p class="dim words">
-            Choose code or spawn sites on the left, or drag over lines of the source. The
-            parallelism, the bounds and the critical path then show what the program could gain.
+            Choose code or spawn sites on the left, or drag over source lines. The parallelism, the
+            bounds and the critical path then show what the program could gain.
           </p>
         ) : asked.state === "failed" && asked.error.why !== "loading" ? (
           asked.error.why === "absent" && meta.value?.mode === "report" ? (
             <EmptyState
               small
-              title="This report does not carry that what-if"
+              title="This what-if is not in the report"
               command={`workspan view ${r.file}`}
             >
-              A what-if is computed from the trace, and a file has no server. With the trace at
-              hand:
+              A what-if is computed from the trace. Open the trace:
             </EmptyState>
           ) : (
             <ErrorState error={asked.error} what="the what-if" small />
@@ -237,8 +237,7 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
         )}
         {row && rep && Math.abs(row.span / rep.span - 1) < 0.005 && (
           <p class="words">
-            <b>Nothing gained:</b>{" "}
-            <span class="dim">almost none of it is on the critical path.</span>
+            <b>No gain:</b> <span class="dim">almost none of it is on the critical path.</span>
           </p>
         )}
         <div ref={chart}>
