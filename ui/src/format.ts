@@ -3,6 +3,7 @@
  * seconds (or in ticks with `…Ticks`); areas (workers times time) are worker·s, never plain s.
  */
 
+import type { RunMeta } from "./data/contract";
 import { runMeta } from "./store";
 
 /** The no-break space between a number and its unit. */
@@ -168,4 +169,9 @@ export function many(n: number, one: string, more = `${one}s`): string {
 
 function minus(text: string): string {
   return text.replace("-", "−");
+}
+
+/** The name of a row of the timeline: its thread's label. */
+export function rowLabel(run: Pick<RunMeta, "threads">, row: number): string {
+  return run.threads[row]?.label ?? `thread ${row}`;
 }

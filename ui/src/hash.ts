@@ -5,9 +5,11 @@
  */
 
 import { batch, effect } from "@preact/signals";
+import { sameSet } from "./sets";
 import * as store from "./store";
 import {
   LAYERS,
+  LAYERS_AT_START,
   ROWS_AT_START,
   TABS,
   type ColorBy,
@@ -50,19 +52,7 @@ export const START: ViewState = {
   range: null,
   selection: null,
   colorBy: "code",
-  layers: new Set([
-    "spawns",
-    "steals",
-    "leaps",
-    "matrix",
-    "waits",
-    "critical",
-    "ready",
-    "delay",
-    "nowork",
-    "cpu",
-    "regions",
-  ]),
+  layers: LAYERS_AT_START,
   rowsShown: ROWS_AT_START,
   layout: "time",
   power: 0.5,
@@ -92,13 +82,13 @@ export function write(s: ViewState): string {
   if (s.range) put("t", `${number(s.range.t0)},${number(s.range.t1)}`);
   if (s.selection) put("sel", selectionText(s.selection));
   if (s.colorBy !== START.colorBy) put("color", s.colorBy);
-  if (!same(s.layers, START.layers))
+  if (!sameSet(s.layers, START.layers))
     put("layers", LAYERS.filter((l) => s.layers.has(l)).join(",") || "none");
   const rows = rowsText(s.rowsShown);
   if (rows) put("rows", rows);
   if (s.layout !== START.layout || s.power !== START.power)
     put("layout", s.layout + (s.power !== START.power ? `:${number(s.power)}` : ""));
-  if (!same(s.expanded, START.expanded))
+  if (!sameSet(s.expanded, START.expanded))
     put("dag", [...s.expanded].slice(0, MAX_EXPANDED).map(text).join(",") || "none");
   if (s.theme !== START.theme) put("theme", s.theme);
   if (!s.drawer) put("drawer", "0");
@@ -288,10 +278,6 @@ function decode(text: string | null): string | null {
 
 function number(n: number): string {
   return String(Math.abs(n) >= 1e6 ? Math.round(n) : Number(n.toPrecision(9)));
-}
-
-function same(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
-  return a.size === b.size && [...a].every((x) => b.has(x));
 }
 
 /** The signals' current values. */

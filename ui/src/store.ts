@@ -78,21 +78,20 @@ export const selection = signal<Selection | null>(null);
 /** The item under the pointer, shown like a weaker selection. */
 export const hover = signal<Selection | null>(null);
 export const colorBy = signal<ColorBy>("code");
-export const layers = signal<ReadonlySet<Layer>>(
-  new Set([
-    "spawns",
-    "steals",
-    "leaps",
-    "matrix",
-    "waits",
-    "critical",
-    "ready",
-    "delay",
-    "nowork",
-    "cpu",
-    "regions",
-  ]),
-);
+export const LAYERS_AT_START: ReadonlySet<Layer> = new Set([
+  "spawns",
+  "steals",
+  "leaps",
+  "matrix",
+  "waits",
+  "critical",
+  "ready",
+  "delay",
+  "nowork",
+  "cpu",
+  "regions",
+]);
+export const layers = signal<ReadonlySet<Layer>>(LAYERS_AT_START);
 export const layout = signal<Layout>("time");
 /** Arrangement of the timeline's rows: height, order, pinned and hidden rows. */
 export interface RowsShown {

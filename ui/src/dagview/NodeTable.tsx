@@ -1,7 +1,7 @@
 /** The shown nodes as a table, for people who read rather than look. */
 
-import { count, ticks } from "../format";
-import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./nodeDrawing";
+import { count, ticks, rowLabel } from "../format";
+import { nameOf, parallelism, siteLabel, stepsOf } from "./nodeDrawing";
 import { expandable, type DagNode } from "./model";
 import type { Scene } from "./scene";
 import { collapse, expand } from "./expandCollapse";

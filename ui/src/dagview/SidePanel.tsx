@@ -5,12 +5,12 @@ import { useSignal } from "@preact/signals";
 import type { InsideDetail, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { codeColour } from "../codeColours";
-import { count, many, percent, plain, ticks } from "../format";
+import { count, many, percent, plain, ticks, rowLabel } from "../format";
 import { hover, layout, selection, runMeta } from "../store";
 import { dagDrawer } from "./toolbarOptions";
 import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
-import { codeLabel, nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./nodeDrawing";
+import { codeLabel, nameOf, parallelism, siteLabel, stepsOf } from "./nodeDrawing";
 import { endOf, expandable, isInner, startOf, type DagNode } from "./model";
 import type { Scene } from "./scene";
 import { showInTimeline } from "./timelineLink";
@@ -251,16 +251,25 @@ function useDetail<T>(scene: Scene, url: string | null): T | null {
   return got.value?.url === url ? got.value.value : null;
 }
 
-function TimeAndRow({
-  file,
-  line,
-  fallback,
-}: {
-  file: string | null;
-  line: number | null;
-  fallback: string;
-}) {
-  return <span class="dag-mono">{file ? `${file}${line ? `:${line}` : ""}` : fallback}</span>;
+/** The lines between which a strand ran, or its spawn site if they are unknown. */
+function codePlace(
+  d: Pick<StrandDetail, "from" | "to"> | null,
+  site: string,
+): preact.ComponentChildren {
+  if (!d || !(d.from.file || d.to.file)) return <span class="dag-mono">{site}</span>;
+  const { file, line, at } = d.from;
+  return (
+    <>
+      <span class="dag-mono">{file ? `${file}${line ? `:${line}` : ""}` : (at ?? "?")}</span>
+      {d.to.line && d.to.line !== line ? `→${d.to.line}` : ""}
+    </>
+  );
+}
+
+/** The paths that a strand is on. */
+function pathsOf(s: { critical: boolean; ready_path: boolean }): string {
+  if (s.critical) return s.ready_path ? "critical and ready path" : "critical path";
+  return s.ready_path ? "ready path" : "neither path";
 }
 
 function StrandFacts({ scene, n }: { scene: Scene; n: DagNode }) {
@@ -277,17 +286,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: DagNode }) {
         {n.folded ? `a folded strand, ${n.inside ? "expanded" : "collapsed"}` : "one strand"}
       </>,
     ],
-    [
-      "where",
-      d && (d.from.file || d.to.file) ? (
-        <>
-          <TimeAndRow file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />
-          {d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}
-        </>
-      ) : (
-        <span class="dag-mono">{siteLabel(meta, s.site)}</span>
-      ),
-    ],
+    ["where", codePlace(d, siteLabel(meta, s.site))],
     ["runs", `${rowLabel(meta, s.row)}, ${fromTo(s.start, s.end)}`],
     [
       "takes",
@@ -345,16 +344,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: DagNode }) {
       "folded",
       `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MAX_OPENED_TASKS ? "too many to expand here; zoom in on the strand in the timeline" : ONLY_SUMS_RECORDED}`,
     ]);
-  rows.push([
-    "path",
-    s.critical
-      ? s.ready_path
-        ? "critical and ready path"
-        : "critical path"
-      : s.ready_path
-        ? "ready path"
-        : "neither path",
-  ]);
+  rows.push(["path", pathsOf(s)]);
   return <Facts rows={rows} />;
 }
 
@@ -374,17 +364,7 @@ function InnerFacts({ scene, n }: { scene: Scene; n: DagNode }) {
         {s.folded > 0 ? "folded while it was recorded" : "one strand"}
       </>,
     ],
-    [
-      "where",
-      d && (d.from.file || d.to.file) ? (
-        <>
-          <TimeAndRow file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />
-          {d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}
-        </>
-      ) : (
-        <span class="dag-mono">{siteLabel(meta, s.site)}</span>
-      ),
-    ],
+    ["where", codePlace(d, siteLabel(meta, s.site))],
     ["runs", `${rowLabel(meta, s.row)}, ${fromTo(s.start, s.end)}`],
     [
       "takes",
@@ -412,16 +392,7 @@ function InnerFacts({ scene, n }: { scene: Scene; n: DagNode }) {
       ["level", count(d.level)],
       ["inside", `a folded strand of ${count(d.folded.tasks)} tasks`],
     );
-  rows.push([
-    "path",
-    s.critical
-      ? s.ready_path
-        ? "critical and ready path"
-        : "critical path"
-      : s.ready_path
-        ? "ready path"
-        : "neither path",
-  ]);
+  rows.push(["path", pathsOf(s)]);
   return <Facts rows={rows} />;
 }
 

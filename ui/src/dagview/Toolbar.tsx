@@ -15,10 +15,10 @@ import {
   type ColorBy,
   type Layout,
 } from "../store";
-import { fileName } from "../format";
+import { fileName, rowLabel } from "../format";
 import { fillOf } from "../patterns";
 import { dark } from "../theme/theme";
-import { codeLabel, itemOf, rowLabel, siteLabel } from "./nodeDrawing";
+import { codeLabel, itemOf, siteLabel } from "./nodeDrawing";
 import { COLOUR_OPTIONS, LAYOUT_OPTIONS } from "./toolbarOptions";
 import { asTable } from "./DagView";
 import { toggleSecond } from "./SecondView";

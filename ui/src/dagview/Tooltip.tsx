@@ -1,7 +1,7 @@
 /** A few lines about the node under the pointer. */
 
-import { count, percent, ticks } from "../format";
-import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./nodeDrawing";
+import { count, percent, ticks, rowLabel } from "../format";
+import { nameOf, parallelism, siteLabel, stepsOf } from "./nodeDrawing";
 import type { DagNode } from "./model";
 import type { Scene } from "./scene";
 

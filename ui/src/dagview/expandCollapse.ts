@@ -16,7 +16,8 @@ import {
 } from "./expandedSet";
 import { place } from "./layout";
 import { buildModel, expandable, RUN, type DagNode } from "./model";
-import { sameSet, type Scene } from "./scene";
+import { sameSet } from "../sets";
+import type { Scene } from "./scene";
 
 export function setExpanded(s: Scene, to: Set<string>, anchor: string | null, words: string): void {
   to.delete(RUN);

@@ -1,10 +1,12 @@
 /** The DAG as a file: the visible picture as PNG or SVG, its nodes as CSV. */
 
+import { rowLabel } from "../format";
 import { svgPatternDefs } from "./svgPatterns";
 import { drawTimeStrip } from "./timeStrip";
 import { layout } from "../store";
 import { colours, dark } from "../theme/theme";
-import { nameOf, rowLabel, siteLabel } from "./nodeDrawing";
+import { csvField } from "../ui/csv";
+import { nameOf, siteLabel } from "./nodeDrawing";
 import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
 import { paint } from "./paint";
 import { SvgPen } from "./pen";
@@ -96,11 +98,5 @@ export function csvOf(scene: Scene): string {
     ]);
     if (n.inside) for (let i = n.inside.length - 1; i >= 0; i--) open.push(n.inside[i]!);
   }
-  return out.map((row) => row.map(field).join(",")).join("\n") + "\n";
-}
-
-/** Quotes a field if necessary; a text that a spreadsheet would read as a formula stays a text. */
-function field(text: string): string {
-  const safe = /^[=+@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return out.map((row) => row.map(csvField).join(",")).join("\n") + "\n";
 }

@@ -4,7 +4,7 @@
 
 import { codeColour, greyCode } from "../codeColours";
 import { alpha, colour, mix, type Colour, type Item, type Tokens } from "../colors";
-import { count, fileName, percent, plain, short, ticks } from "../format";
+import { count, fileName, percent, plain, short, ticks, rowLabel } from "../format";
 import type { ColorBy } from "../store";
 import type { RunMeta } from "../data/contract";
 import type { DagNode } from "./model";
@@ -47,8 +47,6 @@ export function colourOf(n: DagNode, look: DrawingStyle): Colour {
     : colour(look.mode, item, look.dark);
 }
 
-export const rowLabel = (meta: RunMeta, row: number): string =>
-  meta.threads[row]?.label ?? `thread ${row}`;
 export const codeLabel = (meta: RunMeta, code: number): string => meta.codes[code]?.label ?? "?";
 export const siteLabel = (meta: RunMeta, site: number): string => meta.sites[site]?.label ?? "?";
 

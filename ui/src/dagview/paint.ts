@@ -1,6 +1,6 @@
 /** Draws the scene: links, boxes over them, then the selection and labels. */
 
-import { time as seconds } from "../format";
+import { time as seconds, rowLabel } from "../format";
 import { ticks } from "../format";
 import type { Camera, View } from "./camera";
 import {
@@ -10,7 +10,6 @@ import {
   drawStrand,
   itemOf,
   nameOf,
-  rowLabel,
   shapeOf,
   stepsOf,
   type DrawingStyle,

@@ -20,6 +20,7 @@ import {
   type Selection,
   rowsOf,
 } from "../store";
+import { sameSet } from "../sets";
 import { dark, colours, reducedMotion } from "../theme/theme";
 import { nodeSentence, type DrawingStyle } from "./nodeDrawing";
 import { clampToView, type Camera } from "./camera";
@@ -333,8 +334,6 @@ export class Scene extends Viewport {
   }
 }
 
-export const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
-  a.size === b.size && [...a].every((k) => b.has(k));
 /**
  * The task that consists of this folded strand alone, if it is opened: the strand is not shown
  * then.

@@ -11,7 +11,8 @@ import { expanded, selection, type Selection } from "../store";
 import { reveal } from "./camera";
 import { nearestShown, RUN } from "./model";
 import { setExpanded } from "./expandCollapse";
-import { EMPTY, sameSet, type Scene } from "./scene";
+import { sameSet } from "../sets";
+import { EMPTY, type Scene } from "./scene";
 import { neighboursByLink, neighbourOf, type Direction } from "./neighbours";
 
 /** Number of levels that a search may open at once. */

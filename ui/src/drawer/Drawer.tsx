@@ -9,8 +9,8 @@ import { many, percent, ticks } from "../format";
 import { dagDrawer } from "../dagview/toolbarOptions";
 import { useSelectionReport } from "../report/SelectionReport";
 import type { RunPart } from "../report/tileSums";
-import { drawer, range, runMeta, selection, showInTab, split, tab, type Selection } from "../store";
-import { SourceAround, DrawerColumns, FactTable } from "./DrawerColumns";
+import { drawer, range, runMeta, selection, split, tab, type Selection } from "../store";
+import { SourceAround, DrawerColumns, FactTable, SiteActions } from "./DrawerColumns";
 import type { Fact } from "./facts";
 import { InnerStrandDetails, InnerTaskDetails, StrandDetails } from "./StrandDetails";
 import { SiteTasksDetails, TaskDetails } from "./TaskDetails";
@@ -172,16 +172,7 @@ function CodeOrLineDetails({
               {name}
             </p>
           )}
-          {s.kind === "code" && (
-            <p class="actions">
-              <button type="button" class="button" onClick={() => showInTab("sites", null, s)}>
-                Open in Sites
-              </button>
-              <button type="button" class="button" onClick={() => showInTab("whatif", null, s)}>
-                What if it were faster
-              </button>
-            </p>
-          )}
+          {s.kind === "code" && <SiteActions of={s} />}
         </>
       }
       source={<SourceAround at={at} run={r} what={s.kind === "code" ? title : null} />}

@@ -6,7 +6,7 @@ import { useJson, valueOf } from "../answers";
 import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
 import { many } from "../format";
-import { run, showInTab } from "../store";
+import { run, showInTab, type Selection } from "../store";
 import { Section } from "../ui/widgets";
 import { SourceLines } from "../ui/SourceLines";
 import { WhenAnswered, codeInBackticks } from "../ui/placeholders";
@@ -140,4 +140,18 @@ function linesNear(lines: Source["lines"], line: number | null): Source["lines"]
   const close =
     line === null ? [] : lines.filter((l) => l.line >= line - 12 && l.line <= line + 48);
   return close.length ? close : lines.slice(0, 60);
+}
+
+/** Buttons that show a site or code in Sites and in What-if. */
+export function SiteActions({ of: s }: { of: Selection }) {
+  return (
+    <p class="actions">
+      <button type="button" class="button" onClick={() => showInTab("sites", null, s)}>
+        Open in Sites
+      </button>
+      <button type="button" class="button" onClick={() => showInTab("whatif", null, s)}>
+        What if it were faster
+      </button>
+    </p>
+  );
 }

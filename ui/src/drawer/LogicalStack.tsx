@@ -4,12 +4,12 @@ import type { InsideDetail, RunMeta, TaskDetail } from "../data/contract";
 import { count, fileName, ticks } from "../format";
 import { showInTab } from "../store";
 import { Place } from "../ui/widgets";
+import { rowName } from "./facts";
 
 const MAX_TASKS = 64;
 
 export function Stack({ of: d, run: r }: { of: TaskDetail; run: RunMeta }) {
-  const row = (i: number | null) =>
-    i === null ? "a thread without a row" : (r.threads[i]?.label ?? `thread ${i}`);
+  const row = (i: number | null) => rowName(r, i);
   return (
     <ol class="stack">
       {d.stack.slice(0, MAX_TASKS).map((f, i) => {

@@ -9,10 +9,10 @@ import type { RunMeta, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { count } from "../format";
 import { useTasksReport } from "../report/TasksReport";
-import { showInTab, type Selection } from "../store";
+import type { Selection } from "../store";
 import { Choice } from "../ui/widgets";
 import { WhenAnswered } from "../ui/placeholders";
-import { SourceAround, DrawerColumns, FactTable } from "./DrawerColumns";
+import { SourceAround, DrawerColumns, FactTable, SiteActions } from "./DrawerColumns";
 import { taskFacts } from "./facts";
 import { Stack } from "./LogicalStack";
 
@@ -97,14 +97,7 @@ export function SiteTasksDetails({
       source={
         <>
           {more}
-          <p class="actions">
-            <button type="button" class="button" onClick={() => showInTab("sites", null, s)}>
-              Open in Sites
-            </button>
-            <button type="button" class="button" onClick={() => showInTab("whatif", null, s)}>
-              What if it were faster
-            </button>
-          </p>
+          <SiteActions of={s} />
         </>
       }
     />

@@ -9,7 +9,7 @@ import type {
   StrandDetail,
   TaskDetail,
 } from "../data/contract";
-import { count, fileName, many, percent, plain, ticks } from "../format";
+import { count, fileName, many, percent, plain, ticks, rowLabel } from "../format";
 import { showInTab } from "../store";
 import { KIND_WORDS } from "../timeline/waits";
 import { Place } from "../ui/widgets";
@@ -60,8 +60,9 @@ function TaskLink({
   );
 }
 
-const row = (r: RunMeta, i: number | null | undefined) =>
-  i == null ? "a thread without a row" : (r.threads[i]?.label ?? `thread ${i}`);
+/** The name of a thread's row, if it has one. */
+export const rowName = (r: RunMeta, i: number | null | undefined): string =>
+  i == null ? "a thread without a row" : rowLabel(r, i);
 
 export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
@@ -110,10 +111,10 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
       name: "worker",
       value: (
         <>
-          {row(r, d.row)}{" "}
+          {rowName(r, d.row)}{" "}
           {d.stolen ? (
             <>
-              stolen from {row(r, d.stolen.victim)}
+              stolen from {rowName(r, d.stolen.victim)}
               {d.stolen.leap && ", while that worker waited in a join"}
             </>
           ) : (
@@ -135,7 +136,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
             showInTab("timeline", null, { kind: "strand", run: r.id, id: by.strand, task: by.task })
           }
         >
-          {EDGES[by.edge] ?? by.edge}, task {count(by.task)} on {row(r, by.row)}
+          {EDGES[by.edge] ?? by.edge}, task {count(by.task)} on {rowName(r, by.row)}
         </button>
       ),
     });
@@ -252,7 +253,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
         )}
         {w.by ? (
           <>
-            ; <b>{row(r, w.by.row)}</b> ended it
+            ; <b>{rowName(r, w.by.row)}</b> ended it
             {w.released_at && (
               <>
                 {" "}
@@ -287,7 +288,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
               {goTo(
                 longest.strand,
                 longest.task,
-                `${t(longest.end - longest.start)} on ${row(r, longest.row)}`,
+                `${t(longest.end - longest.start)} on ${rowName(r, longest.row)}`,
               )}
             </>
           )}
@@ -330,7 +331,8 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
       name: "worker",
       value: (
         <>
-          {row(r, d.row)} <span class="dim">not stolen: a folded subtree ran on one thread</span>
+          {rowName(r, d.row)}{" "}
+          <span class="dim">not stolen: a folded subtree ran on one thread</span>
         </>
       ),
     },

@@ -7,7 +7,7 @@ import type { ComponentChildren } from "preact";
 import { usePlanes, valueOf } from "../answers";
 import type { RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
-import { count, many, percent, plain, ticks } from "../format";
+import { count, many, percent, plain, ticks, rowLabel } from "../format";
 import { meta } from "../store";
 import { Term } from "../terms/Term";
 import {
@@ -138,7 +138,7 @@ function CodeColumn(p: { part: RunPart; tiles: TileAnswer[]; run: RunMeta }) {
 function StealColumn(p: { part: RunPart; tiles: TileAnswer[]; level: number; run: RunMeta }) {
   const { part, run: r } = p;
   const steals = stealsOf(part, p.tiles, p.level, r.elapsed);
-  const label = (row: number) => r.threads[row]?.label ?? `thread ${row}`;
+  const label = (row: number) => rowLabel(r, row);
   if (!steals)
     return (
       <div class="small-report">

@@ -8,7 +8,7 @@ import type { ComponentChildren } from "preact";
 import { useJson, valueOf } from "../answers";
 import type { RunMeta, TasksReport } from "../data/contract";
 import { requests } from "../data/requests";
-import { count, many, percent, plain, ticks } from "../format";
+import { count, many, percent, plain, ticks, rowLabel } from "../format";
 import { meta } from "../store";
 import { Term } from "../terms/Term";
 import { WhenAnswered } from "../ui/placeholders";
@@ -91,7 +91,7 @@ function TaskNumbers({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
 
 function TaskSteals({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   const { stolen, leaps, robbed, most } = x.steals;
-  const label = (row: number) => r.threads[row]?.label ?? `thread ${row}`;
+  const label = (row: number) => rowLabel(r, row);
   const rows: [ComponentChildren, number][] = [
     [<Term of="steal">of their strands, stolen</Term>, stolen],
   ];

@@ -60,7 +60,8 @@ function eachBin(
   }
 }
 
-const OF_ALL_ROWS: [PartKind, string][] = [
+/** Kinds of worker time, and the planes of `profile` tiles that have them. */
+export const PROFILE_KINDS = [
   ["work", "running"],
   ["descheduled", "descheduled"],
   ["blocked", "blocked"],
@@ -68,8 +69,12 @@ const OF_ALL_ROWS: [PartKind, string][] = [
   ["sched", "no_work_sched"],
   ["app", "no_work_app"],
   ["unread", "unread"],
+] as const satisfies [PartKind, string][];
+/** The same for `rows` tiles. */
+const ROWS_KINDS: readonly (readonly [PartKind, string])[] = [
+  ["work", "work"],
+  ...PROFILE_KINDS.slice(1),
 ];
-const OF_SOME_ROWS: [PartKind, string][] = [["work", "work"], ...OF_ALL_ROWS.slice(1)];
 
 /**
  * Ticks of worker time by kind: of all rows from `profile` tiles, of some rows from `rows` tiles.
@@ -79,7 +84,7 @@ export function breakdownOf(
   level: number,
   tiles: TileAnswer[],
 ): { kind: PartKind; ticks: number }[] {
-  const list = part.rows === null ? OF_ALL_ROWS : OF_SOME_ROWS;
+  const list = part.rows === null ? PROFILE_KINDS : ROWS_KINDS;
   const sums = new Map<PartKind, number>();
   for (const { index, planes } of tiles)
     eachBin(part, level, index, (bin, ticks) => {

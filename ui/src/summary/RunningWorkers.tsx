@@ -15,17 +15,8 @@ import { Term } from "../terms/Term";
 import { plainWords, Section } from "../ui/widgets";
 import { textWidth, useWidth } from "../ui/textWidth";
 import { EmptyState, ErrorState, LoadingPlaceholder } from "../ui/placeholders";
+import { PROFILE_KINDS } from "../report/tileSums";
 import { showFinding } from "./Findings";
-
-const STRIP_LAYERS = [
-  ["work", "running"],
-  ["descheduled", "descheduled"],
-  ["blocked", "blocked"],
-  ["delay", "delay"],
-  ["sched", "no_work_sched"],
-  ["app", "no_work_app"],
-  ["unread", "unread"],
-] as const;
 
 /** Glossary terms of the layers. */
 const MEANINGS = {
@@ -53,7 +44,7 @@ export function columns(tiles: Planes[], level: number, elapsed: number): StripC
     Array.from({ length: n }, (_, i) =>
       Math.max(0, Number(tiles[Math.floor(i / TILE_BINS)]?.planes[name]?.[i % TILE_BINS] ?? 0)),
     );
-  const at = Object.fromEntries(STRIP_LAYERS.map(([key, name]) => [key, plane(name)]));
+  const at = Object.fromEntries(PROFILE_KINDS.map(([key, name]) => [key, plane(name)]));
   // The last column is rarely whole: its means are over the bin, while the picture needs them over
   // the part inside the run.
   const rest = elapsed / width - (n - 1);
@@ -106,7 +97,7 @@ export function RunningWorkers({
     return whole ? columns([whole], r.top_level, r.elapsed) : null;
   }, [valueOf(tiles[0]!), valueOf(tiles[1]!), valueOf(coarse), r.elapsed]);
   const used = c
-    ? STRIP_LAYERS.filter(([key]) => c.at[key]!.some((v) => v > 0.005)).map(([key]) => key)
+    ? PROFILE_KINDS.filter(([key]) => c.at[key]!.some((v) => v > 0.005)).map(([key]) => key)
     : [];
   const names = {
     work: "busy",
@@ -182,7 +173,7 @@ function StripPicture({
   const n = c.running.length;
   const paths = useMemo(() => {
     const below = new Array<number>(n).fill(0);
-    return STRIP_LAYERS.map(([key]) => {
+    return PROFILE_KINDS.map(([key]) => {
       const values = c.at[key]!;
       let d = "";
       let i = 0;

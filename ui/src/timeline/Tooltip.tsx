@@ -2,7 +2,7 @@
 
 import { KINDS } from "./parallelismStrip";
 import type { Signal } from "@preact/signals";
-import { count, many, percent, three, ticks as timeOf } from "../format";
+import { count, many, percent, three, ticks as timeOf, rowLabel } from "../format";
 import { FLAG } from "./strandBoxes";
 import { boxesOf } from "./selection";
 import { binAt } from "./hitTest";
@@ -59,7 +59,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
   const time = (n: number) => timeOf(n, meta.ticks_per_second);
   const code = (i: number) => meta.codes[i]?.label ?? "unknown code";
   const site = (i: number) => meta.sites[i]?.label ?? "unknown site";
-  const row = (i: number) => meta.threads[i]?.label ?? `thread ${i}`;
+  const row = (i: number) => rowLabel(meta, i);
   switch (hit.kind) {
     case "box": {
       const b = view.scene && boxesOf(view.scene, hit);

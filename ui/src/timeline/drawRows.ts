@@ -16,7 +16,8 @@ import {
   rowTop,
   visibleRows,
 } from "./verticalLayout";
-import { FLAG } from "./strandBoxes";
+import type { BoxFacts } from "./boxColours";
+import { FLAG, type StrandBoxes } from "./strandBoxes";
 import { undimmedItems } from "./tileStyle";
 import type { Pen } from "./pen";
 import { LINES, RUN_KINDS } from "./raster";
@@ -295,6 +296,16 @@ export function drawInnerBoxes(s: Scene, pen: Pen): void {
   );
 }
 
+/** Reads what determines a box's colour into `facts`, so that thousands of boxes make no garbage. */
+function readFacts(b: StrandBoxes, i: number, facts: BoxFacts): void {
+  facts.code = b.code[i]!;
+  facts.site = b.site[i]!;
+  facts.row = b.row[i]!;
+  facts.level = b.level[i]!;
+  facts.critical = (b.flags[i]! & FLAG.critical) !== 0;
+  facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
+}
+
 /** Draws strands of at least 1.6 pixels, over the columns. */
 export function drawBoxes(s: Scene, pen: Pen): void {
   const { rows } = s.bands;
@@ -314,12 +325,7 @@ export function drawBoxes(s: Scene, pen: Pen): void {
     const x0 = Math.max(b.x0[i]!, left);
     const x1 = Math.min(b.x1[i]!, right);
     const y = laneTop(rows, b.row[i]!);
-    facts.code = b.code[i]!;
-    facts.site = b.site[i]!;
-    facts.row = b.row[i]!;
-    facts.level = b.level[i]!;
-    facts.critical = (b.flags[i]! & FLAG.critical) !== 0;
-    facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
+    readFacts(b, i, facts);
     const colour = s.palette.of(facts);
     const dimmed =
       bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
@@ -390,12 +396,7 @@ export function drawNames(s: Scene, pen: Pen, b = s.boxes): void {
     const full = `${name} · ${timeOf(b.end[i]! - b.start[i]!, s.meta.ticks_per_second)}`;
     const text = fits(pen, full, size, w - 14) ? full : fits(pen, name, size, w - 10) ? name : "";
     if (!text) continue;
-    facts.code = b.code[i]!;
-    facts.site = b.site[i]!;
-    facts.row = b.row[i]!;
-    facts.level = b.level[i]!;
-    facts.critical = (b.flags[i]! & FLAG.critical) !== 0;
-    facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
+    readFacts(b, i, facts);
     const colour = s.palette.of(facts);
     const dimmed =
       bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;

@@ -5,6 +5,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { csvField } from "./csv";
 
 export interface Column<R> {
   id: string;
@@ -62,16 +63,11 @@ export function sorted<R>(rows: R[], columns: Column<R>[], order: Order | null):
 
 /** Rows as CSV with a head, quoted if necessary; a spreadsheet never reads a cell as a formula. */
 export function csv<R>(columns: Column<R>[], rows: R[]): string {
-  const quote = (v: string | number | null | undefined) => {
-    let s = v === null || v === undefined ? "" : String(v);
-    if (typeof v === "string" && /^[=+@\t\r]/.test(s)) s = "'" + s;
-    return /[",\n\r]/.test(s) ? `"${s.replaceAll('"', '""')}"` : s;
-  };
   const use = columns.filter((c) => c.csv);
   return (
     [
-      use.map((c) => quote(c.unit ? `${c.title} (${c.unit})` : c.title)).join(","),
-      ...rows.map((r) => use.map((c) => quote(c.csv!(r))).join(",")),
+      use.map((c) => csvField(c.unit ? `${c.title} (${c.unit})` : c.title)).join(","),
+      ...rows.map((r) => use.map((c) => csvField(c.csv!(r))).join(",")),
     ].join("\n") + "\n"
   );
 }
