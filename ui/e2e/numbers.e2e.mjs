@@ -506,7 +506,7 @@ export default function (suite) {
     const tasks = (await figures()).find((x) => /tasks?$/.test(x.trim()));
     same(tasks, report.sites[1].count, "tasks of the site");
     await t.open("tab=timeline&sel=task:a:0");
-    await t.page.getByRole("radio", { name: "With all it created" }).click();
+    await t.page.getByRole("radio", { name: "With descendants" }).click();
     await t.page.locator(".drawer .figures").waitFor();
     const all = await figures();
     same(

@@ -17,7 +17,7 @@ export default function (suite) {
   suite.both("a task shows itself, and on demand all it created", async (t) => {
     await t.open("tab=timeline&sel=task:a:0");
     await t.page.locator(`${DRAWER} .facts`).waitFor();
-    await t.page.getByRole("radio", { name: "With all it created" }).click();
+    await t.page.getByRole("radio", { name: "With descendants" }).click();
     await t.page.locator(`${DRAWER} table[aria-label='Code by time']`).waitFor();
     const rows = t.page.locator(`${DRAWER} table[aria-label='Where its worker time went'] tr`);
     await rows.first().waitFor();

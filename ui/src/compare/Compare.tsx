@@ -201,21 +201,19 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
           </Section>
           <Section
             title="DAGs"
-            note={
-              compareBy.value === "time" ? "downwards in time, on one scale" : "downwards in time"
-            }
+            note={compareBy.value === "time" ? "time downwards, on one scale" : "time downwards"}
           >
             <DagPictures runs={comparedRuns(pair, runs)} by={compareBy.value} />
           </Section>
           <FlameDifference a={one} b={two} />
           <Section
-            title="What changed where"
+            title="What changed"
             note={
               by.value === "code"
-                ? "code blocks, most changed first"
+                ? "code blocks, largest change first"
                 : by.value === "site"
-                  ? "spawn sites, most changed first"
-                  : "marked regions, most changed first"
+                  ? "spawn sites, largest change first"
+                  : "marked regions, largest change first"
             }
             end={
               <Choice

@@ -260,7 +260,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
                 at <Line of={w.released_at} />
               </>
             )}
-            {w.by.strand !== null && <> ({goTo(w.by.strand, w.by.task, "go to it")})</>}
+            {w.by.strand !== null && <> ({goTo(w.by.strand, w.by.task, "show it")})</>}
           </>
         ) : (
           <span class="dim">; the thread that ended it is unknown</span>

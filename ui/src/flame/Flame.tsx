@@ -177,10 +177,10 @@ function FlameAnswer(p: {
     return (
       <EmptyState title="Nothing to show">
         {p.of === "free"
-          ? "No worker was free while code ran there."
+          ? "No worker was free while code ran here."
           : p.of === "critical"
-            ? "The critical path has no strand there."
-            : "No strand ran there."}
+            ? "The critical path has no strand here."
+            : "No strand ran here."}
       </EmptyState>
     );
   const at = find(root, zoomed.value) ?? root;

@@ -150,7 +150,7 @@ function StealColumn(p: { part: RunPart; tiles: TileAnswer[]; level: number; run
   const rows: [ComponentChildren, number][] = [
     [<Term of="steal">{part.rows ? `stolen by ${whom}` : "steals"}</Term>, steals.by],
   ];
-  if (steals.leaps) rows.push([<Term of="leapfrog">of these inside a join</Term>, steals.leaps]);
+  if (steals.leaps) rows.push([<Term of="leapfrog">of these, inside a join</Term>, steals.leaps]);
   if (part.rows) rows.push([`stolen from ${whom}`, steals.from]);
   if (steals.most) {
     const { thief, victim, count: n } = steals.most;

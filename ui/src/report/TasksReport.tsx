@@ -93,10 +93,10 @@ function TaskSteals({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   const { stolen, leaps, robbed, most } = x.steals;
   const label = (row: number) => rowLabel(r, row);
   const rows: [ComponentChildren, number][] = [
-    [<Term of="steal">of their strands, stolen</Term>, stolen],
+    [<Term of="steal">stolen strands of these tasks</Term>, stolen],
   ];
   if (leaps > 0) rows.push([<Term of="leapfrog">while the thief waited in a join</Term>, leaps]);
-  rows.push(["stolen strands that they made ready", robbed]);
+  rows.push(["stolen strands that these tasks made ready", robbed]);
   if (most) rows.push([`most: by ${label(most.thief)} from ${label(most.victim)}`, most.count]);
   return <StealTable note={`of ${count(r.steals)} in the run`} of={rows} />;
 }
@@ -113,7 +113,8 @@ function PathAndFindings({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
       </p>
       {ready > 0 && (
         <p>
-          Their strands stood <Term of="ready">ready</Term> for <b>{t(ready)}</b> in all.
+          Their strands were <Term of="ready">ready</Term> for <b>{t(ready)}</b> in total before
+          they started.
         </p>
       )}
       <FindingsList run={r} lies={(_, i) => inside.has(i)} />

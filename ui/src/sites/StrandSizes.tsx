@@ -63,14 +63,14 @@ export function StrandSizes({
       <table class="table" aria-label={`${label} by size`}>
         <thead>
           <tr>
-            <th scope="col">each</th>
+            <th scope="col">mean length</th>
             <th scope="col">strands</th>
             <th scope="col">total</th>
             <th scope="col" class="left">
               when
             </th>
             <th scope="col" class="left">
-              running meanwhile
+              busy workers meanwhile
             </th>
             <th
               scope="col"

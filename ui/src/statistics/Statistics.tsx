@@ -209,7 +209,7 @@ function WaitingStrands(p: { of: ReportStatistics; run: RunMeta; elapsed: number
   return (
     <section aria-label="Strands that waited">
       <h2>
-        Strands that were ready and waited{" "}
+        Ready strands that had not started{" "}
         <span>
           {plain(mean)} on average, {count(max)} at most
         </span>

@@ -160,8 +160,8 @@ function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
 /** What the bar's parts omit of a damaged or truncated trace. */
 function unreadWords(report: Report): string {
   return report.unread.off_cpu
-    ? "of what was read; work may include time off the CPU"
-    : "of what was read";
+    ? "of the part that was read; work may include time off the CPU"
+    : "of the part that was read";
 }
 
 function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
@@ -212,7 +212,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         <b>{count(rep.steals)}</b>
         <Term of="steal">{rep.steals === 1 ? "steal" : "steals"}</Term>
         {r.workers > 1 && rep.steals === 0 && (
-          <span>{rep.unread ? "in what was read" : "nothing was stolen"}</span>
+          <span>{rep.unread ? "in the part that was read" : "nothing was stolen"}</span>
         )}
         {r.workers === 1 && <span>one worker</span>}
       </div>

@@ -64,7 +64,7 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
     case "slow-thief":
       return [word("Start "), ...here(), word(" sooner")];
     case "buried-wait":
-      return [word("Shorten what runs in the wait before "), ...here()];
+      return [word("Shorten the tasks that run inside the wait before "), ...here()];
     case "bounded-queue":
       return [word("Give more work to each of "), ...tasks(f, run), word(", and create fewer")];
     case "restrained-stealing":

@@ -78,7 +78,7 @@ function EntryButton({ of: e, what }: { of: Entry; what: Selection }) {
       type="button"
       class={on ? "tl-key on" : "tl-key"}
       aria-pressed={on}
-      title={on ? "Shows all code bright again" : `Only ${e.label} stays bright`}
+      title={on ? "Remove this highlight" : `Highlight only ${e.label}`}
       onClick={() => (selection.value = on ? null : what)}
     >
       <Swatch of={e.of} />
@@ -110,7 +110,7 @@ function entriesOf(meta: RunMeta, palette: BoxColours, d: boolean): Entry[] {
           what: null,
         },
         { label: "on the ready path", of: colour("critical", { readyPath: true }, d), what: null },
-        { label: "on neither", of: colour("critical", {}, d), what: null },
+        { label: "on neither path", of: colour("critical", {}, d), what: null },
       ];
     case "activity":
       return [{ label: "working", of: colour("activity", { activity: "work" }, d), what: null }];

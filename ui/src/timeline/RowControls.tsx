@@ -10,7 +10,7 @@ import { setRows } from "./rowOrder";
 const MIN_ROWS = 16;
 
 const HEIGHTS: [RowsShown["height"], string][] = [
-  ["auto", "as they fit"],
+  ["auto", "automatic"],
   ["full", "full"],
   ["compact", "compact"],
 ];

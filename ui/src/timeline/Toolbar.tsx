@@ -114,7 +114,7 @@ function titleOf(layer: Layer): string {
     case "leaps":
       return "Steals by workers that waited in a join";
     case "matrix":
-      return "Number of steals by thief and victim, where there are too many to draw";
+      return "Number of steals by thief and victim, if there are too many to draw";
     case "waits":
       return "Waits for locks, conditions and barriers: from the thread that ended the wait to the one that waited";
     case "ready":

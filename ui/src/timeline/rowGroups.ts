@@ -30,7 +30,7 @@ const MIN_COUNTED = 4;
 
 /** The available groupings. */
 export const GROUPINGS: [RowsShown["group"], string][] = [
-  ["none", "not at all"],
+  ["none", "none"],
   ["pool", "pool"],
   ["process", "process"],
   ["tens", "tens"],
