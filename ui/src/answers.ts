@@ -84,7 +84,7 @@ function useAnswer<T>(
     };
   }, [url, now]);
   if (url !== null && answer.url !== url) {
-    const have = source.have(url);
+    const have = source.cached(url);
     return have === undefined ? { state: "waiting" } : { state: "there", value: have as T };
   }
   return answer.asked;

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import {
-  area,
-  axis,
+  workerSeconds,
+  axisTime,
   bytes,
-  change,
+  signedPercent,
   count,
   percent,
-  plain,
-  short,
-  steps,
+  plainNumber,
+  shortCount,
+  roundSteps,
   ticks,
   time,
-  times,
-  units,
+  multiple,
+  pageUnits,
 } from "./format";
 
 const plainSpace = (s: string) => s.replaceAll("\u00a0", " ");
@@ -45,7 +45,8 @@ describe("times have three digits and the unit that keeps them", () => {
   test("the space before a unit does not break", () => expect(time(1)).toContain("\u00a0"));
   test("ticks go by the clock they count", () =>
     expect(plainSpace(ticks(2_500_000, 2.5e9))).toBe("1.00 ms"));
-  test("areas are worker times", () => expect(plainSpace(area(7.49))).toBe("7.49 worker·s"));
+  test("areas are worker times", () =>
+    expect(plainSpace(workerSeconds(7.49))).toBe("7.49 worker·s"));
 });
 
 test("percents keep a digit where one tells something", () => {
@@ -60,7 +61,7 @@ test("percents keep a digit where one tells something", () => {
   ]);
 });
 test("changes carry their sign", () => {
-  expect([0.08, -0.46, 0.0001, 20.4].map((x) => plainSpace(change(x)))).toEqual([
+  expect([0.08, -0.46, 0.0001, 20.4].map((x) => plainSpace(signedPercent(x)))).toEqual([
     "+8.0 %",
     "−46 %",
     "±0 %",
@@ -68,7 +69,7 @@ test("changes carry their sign", () => {
   ]);
 });
 test("ratios", () => {
-  expect([1.21, 5.8, 124.6, 8, 1, 12, 0].map(plain)).toEqual([
+  expect([1.21, 5.8, 124.6, 8, 1, 12, 0].map(plainNumber)).toEqual([
     "1.21",
     "5.80",
     "125",
@@ -77,11 +78,11 @@ test("ratios", () => {
     "12.0",
     "0",
   ]);
-  expect(times(3.91)).toBe("3.91×");
+  expect(multiple(3.91)).toBe("3.91×");
 });
 test("counts and sizes", () => {
   expect(count(7649)).toBe("7,649");
-  expect([999, 1250, 312_500, 1_250_000, 999_900].map((x) => plainSpace(short(x)))).toEqual([
+  expect([999, 1250, 312_500, 1_250_000, 999_900].map((x) => plainSpace(shortCount(x)))).toEqual([
     "999",
     "1.25 k",
     "313 k",
@@ -93,29 +94,31 @@ test("counts and sizes", () => {
 
 describe("axes", () => {
   test("steps are round and inside", () => {
-    const { step, at } = steps(0, 1.9, 10);
+    const { step, at } = roundSteps(0, 1.9, 10);
     expect(step).toBeCloseTo(0.2);
     expect(at.length).toBe(10);
     expect(at.at(-1)).toBeCloseTo(1.8);
   });
   test("nothing to divide gives no steps, and no endless loop", () => {
-    expect(steps(1, 1, 5).at).toEqual([]);
-    expect(steps(0, 1, 0).at).toEqual([]);
-    expect(steps(1e15, 1e15 + 0.001, 5).at.length).toBeLessThan(1001);
+    expect(roundSteps(1, 1, 5).at).toEqual([]);
+    expect(roundSteps(0, 1, 0).at).toEqual([]);
+    expect(roundSteps(1e15, 1e15 + 0.001, 5).at.length).toBeLessThan(1001);
   });
   test("all marks of an axis have one unit", () => {
-    expect([0, 0.2, 1.8].map((t) => plainSpace(axis(t, 0.2)))).toEqual(["0", "0.2 s", "1.8 s"]);
-    expect([0.58, 0.6].map((t) => plainSpace(axis(t, 0.02)))).toEqual(["580 ms", "600 ms"]);
-    expect(plainSpace(axis(1.0000005, 1e-7))).toBe("1000000.5 µs");
+    expect([0, 0.2, 1.8].map((t) => plainSpace(axisTime(t, 0.2)))).toEqual(["0", "0.2 s", "1.8 s"]);
+    expect([0.58, 0.6].map((t) => plainSpace(axisTime(t, 0.02)))).toEqual(["580 ms", "600 ms"]);
+    expect(plainSpace(axisTime(1.0000005, 1e-7))).toBe("1000000.5 µs");
   });
 });
 
 test("the report's words have the page's units", () => {
-  expect(plainSpace(units("583 us a strand, 2.1 us a steal; thus 3 users"))).toBe(
+  expect(plainSpace(pageUnits("583 us a strand, 2.1 us a steal; thus 3 users"))).toBe(
     "583 µs a strand, 2.1 µs a steal; thus 3 users",
   );
 });
 
 test("words of the report have the page's units", () => {
-  expect(units("12 us, 57.4x as fast, at 0x557b66")).toBe("12\u00a0µs, 57.4× as fast, at 0x557b66");
+  expect(pageUnits("12 us, 57.4x as fast, at 0x557b66")).toBe(
+    "12\u00a0µs, 57.4× as fast, at 0x557b66",
+  );
 });

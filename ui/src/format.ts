@@ -18,14 +18,14 @@ export function time(seconds: number): string {
   const a = Math.abs(seconds);
   const sign = seconds < 0 ? "−" : "";
   if (a === 0) return `0${NB}s`;
-  if (a >= 0.9995) return sign + three(a) + NB + "s";
-  if (a >= 0.9995e-3) return sign + three(a * 1e3) + NB + "ms";
-  if (a >= 0.9995e-6) return sign + three(a * 1e6) + NB + "µs";
-  return sign + (a >= 0.5e-9 ? Math.round(a * 1e9) : three(a * 1e9)) + NB + "ns";
+  if (a >= 0.9995) return sign + threeDigits(a) + NB + "s";
+  if (a >= 0.9995e-3) return sign + threeDigits(a * 1e3) + NB + "ms";
+  if (a >= 0.9995e-6) return sign + threeDigits(a * 1e6) + NB + "µs";
+  return sign + (a >= 0.5e-9 ? Math.round(a * 1e9) : threeDigits(a * 1e9)) + NB + "ns";
 }
 
 /** Sentences of the report with the page's units, as the report is written for any terminal. */
-export function units(words: string): string {
+export function pageUnits(words: string): string {
   return words.replace(/(\d)[ \u00a0]us\b/g, `$1${NB}µs`).replace(/(\d)x\b/g, "$1×");
 }
 
@@ -35,12 +35,12 @@ export function ticks(n: number, perSecond: number = runMeta()?.ticks_per_second
 }
 
 /** Worker-seconds: `7.49 worker·s`. */
-export function area(seconds: number): string {
+export function workerSeconds(seconds: number): string {
   return worker(time(seconds));
 }
 
 /** Worker-ticks as `7.49 worker·s`. */
-export function areaTicks(
+export function workerTicks(
   n: number,
   perSecond: number = runMeta()?.ticks_per_second ?? 1e9,
 ): string {
@@ -64,7 +64,7 @@ export function percent(share: number, digits?: number): string {
 }
 
 /** A change with its sign: `+8 %`, `−46 %`, `±0 %`. */
-export function change(share: number): string {
+export function signedPercent(share: number): string {
   if (!Number.isFinite(share)) return "–";
   const p = share * 100;
   const digits = Math.abs(p) < 9.95 ? 1 : 0;
@@ -74,18 +74,18 @@ export function change(share: number): string {
 }
 
 /** `3.91×` */
-export function times(ratio: number): string {
-  return Number.isFinite(ratio) ? `${plain(ratio)}×` : "–";
+export function multiple(ratio: number): string {
+  return Number.isFinite(ratio) ? `${plainNumber(ratio)}×` : "–";
 }
 
 /**
  * A ratio such as parallelism, with three digits as in the report: 1.00, 5.88, 12.0, 19,839; or 0.
  */
-export function plain(x: number): string {
+export function plainNumber(x: number): string {
   if (!Number.isFinite(x)) return "–";
   const a = Math.abs(x);
   if (a >= 999.5) return count(x);
-  return a === 0 ? "0" : minus(three(x));
+  return a === 0 ? "0" : minus(threeDigits(x));
 }
 
 /** 7,649 */
@@ -94,7 +94,7 @@ export function count(n: number): string {
 }
 
 /** 7.65 k, 1.25 M: a short form for narrow places. */
-export function short(n: number): string {
+export function shortCount(n: number): string {
   const a = Math.abs(n);
   for (const [limit, unit] of [
     [1e12, "T"],
@@ -102,7 +102,7 @@ export function short(n: number): string {
     [1e6, "M"],
     [1e3, "k"],
   ] as const) {
-    if (a >= limit * 0.9995) return minus(three(n / limit)) + NB + unit;
+    if (a >= limit * 0.9995) return minus(threeDigits(n / limit)) + NB + unit;
   }
   return minus(String(Math.round(n)));
 }
@@ -120,18 +120,18 @@ export function bytes(n: number): string {
     [1e6, "MB"],
     [1e3, "KB"],
   ] as const)
-    if (n >= limit * 0.9995) return three(n / limit) + NB + unit;
+    if (n >= limit * 0.9995) return threeDigits(n / limit) + NB + unit;
   return `1.00${NB}KB`;
 }
 
 /** Three digits, a plain number below 1000. */
-export function three(x: number): string {
+export function threeDigits(x: number): string {
   const a = Math.abs(x);
   return x.toFixed(a < 9.995 ? 2 : a < 99.95 ? 1 : 0);
 }
 
 /** Round steps (1, 2, 5 times a power of ten) between `from` and `to`, about `n` of them. */
-export function steps(from: number, to: number, n: number): { step: number; at: number[] } {
+export function roundSteps(from: number, to: number, n: number): { step: number; at: number[] } {
   const width = to - from;
   if (!(width > 0) || !(n > 0)) return { step: 1, at: [] };
   const raw = width / n;
@@ -148,7 +148,7 @@ export function steps(from: number, to: number, n: number): { step: number; at: 
  * A position on a time axis whose marks are `step` seconds apart: all marks of an axis have the
  * same unit and number of decimals.
  */
-export function axis(seconds: number, step: number): string {
+export function axisTime(seconds: number, step: number): string {
   const [scale, unit] =
     step >= 0.0999
       ? [1, "s"]
@@ -163,7 +163,7 @@ export function axis(seconds: number, step: number): string {
 }
 
 /** One worker, 8 workers: the number with the noun in singular or plural. */
-export function many(n: number, one: string, more = `${one}s`): string {
+export function plural(n: number, one: string, more = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : more}`;
 }
 

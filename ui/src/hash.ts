@@ -297,7 +297,7 @@ export function apply(s: ViewState): void {
   });
 }
 
-const place = (s: ViewState) => [s.tab, s.run, s.other, s.finding, s.split].join(" ");
+const historyKey = (s: ViewState) => [s.tab, s.run, s.other, s.finding, s.split].join(" ");
 
 /** Keeps hash and signals equal, starting with the initial hash. */
 export function startHash(): void {
@@ -321,7 +321,7 @@ export function startHash(): void {
   };
   effect(() => {
     const next = current();
-    if (place(next) !== place(last)) {
+    if (historyKey(next) !== historyKey(last)) {
       // The previous entry keeps its last state.
       flush();
       last = next;

@@ -65,7 +65,7 @@ export function setSource(s: DataSource): void {
 
 export const meta = signal<Meta | null>(null);
 /** Opened parts of runs, each as a run. */
-export const parts = signal<readonly RunMeta[]>([]);
+export const openParts = signal<readonly RunMeta[]>([]);
 export const tab = signal<Tab>("summary");
 /** The run of the single-run tabs, and the one it is compared with. */
 export const run = signal<RunId>("a");
@@ -135,12 +135,12 @@ export const status = signal("");
 
 /** Facts of a run; the current one by default. */
 export function runMeta(id: RunId = run.value): RunMeta | null {
-  const all = id.includes("~") ? parts.value : (meta.value?.runs ?? []);
+  const all = id.includes("~") ? openParts.value : (meta.value?.runs ?? []);
   return all.find((r) => r.id === id) ?? null;
 }
 
 /** The run that a part of a run belongs to; a whole run's own id. */
-export const wholeOf = (id: RunId): RunId => id.split("~")[0]!;
+export const wholeRunOf = (id: RunId): RunId => id.split("~")[0]!;
 
 /** The rows of a selection of rows; empty for other selections. */
 export function rowsOf(s: Selection | null): readonly number[] {

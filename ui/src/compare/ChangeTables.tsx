@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { codeColour } from "../codeColours";
-import { change, count, plain, time, times } from "../format";
+import { signedPercent, count, plainNumber, time, multiple } from "../format";
 import { runMeta } from "../store";
 import { colours, dark } from "../theme/theme";
 import { Place, RunBadge, Swatch } from "../ui/widgets";
@@ -29,10 +29,10 @@ function ChangeCell({
     absolute || of.relative === null
       ? unit === "ns"
         ? signed(of.absolute)
-        : plain(of.absolute)
+        : plainNumber(of.absolute)
       : of.relative > 2
-        ? times(1 + of.relative)
-        : change(of.relative);
+        ? multiple(1 + of.relative)
+        : signedPercent(of.relative);
   // With one run a side, a change that may be noise is neither good nor bad.
   if (of.noise === "unknown") return <span class="unsure">{text}</span>;
   if (of.noise === "within") return <span class="noise">{text} noise</span>;
@@ -42,7 +42,7 @@ function ChangeCell({
 
 const signed = (ns: number) => (ns > 0 ? "+" : "") + time(ns / 1e9);
 const value = (q: { unit: "ns" | "count" }, n: number) =>
-  q.unit === "ns" ? time(n / 1e9) : Number.isInteger(n) ? count(n) : plain(n);
+  q.unit === "ns" ? time(n / 1e9) : Number.isInteger(n) ? count(n) : plainNumber(n);
 
 export function WholeRunTable({ rows, a, b }: { rows: Quantity[]; a: string; b: string }) {
   return (

@@ -10,12 +10,12 @@ import { register } from "../commands";
 import type { Compare as Answer, Scalability as Bounds, SiteExtra } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { area, many, time, units } from "../format";
-import { announcement, compareBy, meta, other, run, runMeta, status, wholeOf } from "../store";
+import { workerSeconds, plural, time, pageUnits } from "../format";
+import { announcement, compareBy, meta, other, run, runMeta, status, wholeRunOf } from "../store";
 import { dark } from "../theme/theme";
 import { StackedTimelines } from "../timeline/StackedTimelines";
 import { BoundsChart } from "../ui/BoundsChart";
-import type { Part } from "../ui/breakdown";
+import type { Part } from "../ui/timeBreakdown";
 import { Choice, RunBadge, Section } from "../ui/widgets";
 import { useWidth } from "../ui/textWidth";
 import { StackedBar } from "../ui/StackedBar";
@@ -30,7 +30,7 @@ import "./compare.css";
 export function Compare() {
   const runs = meta.value?.runs ?? [];
   // Always compares whole runs, even if another view shows only a part of one.
-  const first = wholeOf(run.value);
+  const first = wholeRunOf(run.value);
   const chosen = runs.find((r) => r.id === other.value && r.id !== first);
   const second = (chosen ?? runs.find((r) => r.id !== first))?.id ?? null;
   const asked = useJson<Answer>(second ? requests.compare(first, second) : null);
@@ -81,7 +81,7 @@ export function Compare() {
 }
 
 function swap() {
-  const [a, b] = [wholeOf(run.value), other.value];
+  const [a, b] = [wholeRunOf(run.value), other.value];
   if (b) {
     run.value = b;
     other.value = a;
@@ -136,10 +136,10 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const [chart, width] = useWidth<HTMLDivElement>(330);
   return (
     <div class="compare scroll">
-      <h1 class={title.length > 70 ? "long" : ""}>{units(title)}</h1>
+      <h1 class={title.length > 70 ? "long" : ""}>{pageUnits(title)}</h1>
       {[...c.words.lines, ...doubt].map((l, i) => (
         <p key={i} class="why">
-          {codeInBackticks(units(l))}
+          {codeInBackticks(pageUnits(l))}
         </p>
       ))}
       <div class="columns">
@@ -149,7 +149,7 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
             note="one scale"
             end={
               <>
-                {many(one.workers, "worker")} × {time(one.elapsed / one.ticks_per_second)} against{" "}
+                {plural(one.workers, "worker")} × {time(one.elapsed / one.ticks_per_second)} against{" "}
                 {two.workers} × {time(two.elapsed / two.ticks_per_second)}
               </>
             }
@@ -164,14 +164,14 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
                   height={24}
                   leaders={false}
                   title={`Run ${i === 0 ? a : b}`}
-                  label={(p) => `${p.label} ${area(p.ticks / 1e9)}`}
+                  label={(p) => `${p.label} ${workerSeconds(p.ticks / 1e9)}`}
                 />
                 <span class="faint small">
                   {s
                     .filter(
                       (p) => p.kind !== "work" && p.ticks / total < 0.12 && p.ticks > total * 1e-4,
                     )
-                    .map((p) => `${p.label} ${area(p.ticks / 1e9)}`)
+                    .map((p) => `${p.label} ${workerSeconds(p.ticks / 1e9)}`)
                     .join(", ")}
                 </span>
               </div>

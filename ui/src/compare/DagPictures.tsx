@@ -7,11 +7,11 @@ import { fit, type View } from "../dagview/camera";
 import { GAP_TIMED, isDot, place, type Options } from "../dagview/layout";
 import { InsideLoader } from "../dagview/insideLoader";
 import { buildModel, type Model } from "../dagview/model";
-import { paint } from "../dagview/paint";
+import { paintDag } from "../dagview/paint";
 import { CanvasPen } from "../dagview/pen";
 import type { RunMeta } from "../data/contract";
 import { Unavailable } from "../data/source";
-import { many } from "../format";
+import { plural } from "../format";
 import { meta, run, source, tab } from "../store";
 import { colours, dark } from "../theme/theme";
 import { observeSize } from "../timeline/elementSize";
@@ -101,7 +101,7 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
             height={Math.round(HEIGHT * size.dpr)}
             style={{ width: "100%", height: `${HEIGHT}px` }}
             role="img"
-            aria-label={`DAG of ${r.name}: ${many(r.tasks, "task")}, ${many(r.strands, "strand")}`}
+            aria-label={`DAG of ${r.name}: ${plural(r.tasks, "task")}, ${plural(r.strands, "strand")}`}
           />
         )}
       </div>
@@ -147,7 +147,7 @@ function picture(
     ready: false,
     slack: false,
   };
-  paint(new CanvasPen(context, dark.peek()), {
+  paintDag(new CanvasPen(context, dark.peek()), {
     model,
     at: (n) => n,
     camera,

@@ -21,7 +21,7 @@ import {
   secondLayout,
   sections,
 } from "../store";
-import { count, many, ticks } from "../format";
+import { count, plural, ticks } from "../format";
 import { dark, reducedMotion } from "../theme/theme";
 import type { RunId } from "../data/contract";
 import { drawTimeStrip } from "./timeStrip";
@@ -32,7 +32,7 @@ import { dagCommands } from "./commands";
 import { nodeAt, frameAt } from "./hitTest";
 import { drawMinimap, minimapBox, minimapCamera, minimapRoom } from "./minimap";
 import { criticalOf, expandable } from "./model";
-import { paint } from "./paint";
+import { paintDag } from "./paint";
 import { CanvasPen } from "./pen";
 import { followPointer } from "./pointer";
 import { Scene } from "./scene";
@@ -144,8 +144,10 @@ function DagWithPanel({ scene }: { scene: Scene }) {
     stats.nodes = model.boxes.length;
     const folded = model.boxes.filter((n) => n.folded && expandable(n)).length;
     const inside =
-      folded > 0 ? `, ${count(folded)} of them folded (${many(model.hidden, "task")} inside)` : "";
-    const parts = [`${many(model.boxes.length, "node")} shown${inside}`];
+      folded > 0
+        ? `, ${count(folded)} of them folded (${plural(model.hidden, "task")} inside)`
+        : "";
+    const parts = [`${plural(model.boxes.length, "node")} shown${inside}`];
     if (scene.note.value) parts.push(scene.note.value);
     if (layout.value === "time")
       parts.push(
@@ -228,11 +230,11 @@ function Picture({ scene }: { scene: Scene }) {
           width: scene.width,
           workers: scene.run.workers,
           perSecond: scene.run.ticks_per_second,
-          running: scene.strip.tiles(),
+          running: scene.activityProfile.tiles(),
           t: look.t,
           part: scene.run.only !== null,
         });
-      where.current = paint(pen, {
+      where.current = paintDag(pen, {
         model: scene.model.peek(),
         at: scene.rectAt(at),
         camera,
@@ -253,12 +255,12 @@ function Picture({ scene }: { scene: Scene }) {
       stats.primitives = pen.count;
       stats.mostPrimitives = Math.max(stats.mostPrimitives, pen.count);
       if (scene.moving(at)) wake();
-      else scene.strip.refine(scene.placed, scene.camera, scene.height);
+      else scene.activityProfile.refine(scene.placed, scene.camera, scene.height);
     };
     const wake = () => {
       if (!asked && !ended) asked = requestAnimationFrame(draw);
     };
-    scene.wake = wake;
+    scene.requestDraw = wake;
     window.__dag = () => {
       const places = onScreen((n) => n, scene.camera, scene.dot);
       const all = scene.model.peek();
@@ -289,7 +291,7 @@ function Picture({ scene }: { scene: Scene }) {
 
     const unfollow = followPointer(canvas, {
       scene,
-      sight: scene,
+      viewport: scene,
       pointed,
       hit: (p) => (where.current ? nodeAt(scene.model.peek(), where.current, p.x, p.y) : null),
       original: (n) => n,
@@ -313,7 +315,7 @@ function Picture({ scene }: { scene: Scene }) {
       unfollow();
       cancelAnimationFrame(asked);
       sizes.disconnect();
-      scene.wake = () => {};
+      scene.requestDraw = () => {};
       delete window.__dag;
       delete window.__overview;
     };
@@ -326,10 +328,10 @@ function Picture({ scene }: { scene: Scene }) {
     void scene.model.value;
     void scene.selected.value;
     void scene.hovered.value;
-    void scene.strip.running.value;
+    void scene.activityProfile.running.value;
     void scene.critical.value;
     void reducedMotion.value;
-    scene.wake();
+    scene.requestDraw();
   });
 
   const selected = scene.selected.value;

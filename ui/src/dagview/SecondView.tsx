@@ -12,7 +12,7 @@ import { LAYOUT_OPTIONS } from "./toolbarOptions";
 import { nodeAt } from "./hitTest";
 import { GAP_STRUCTURE, GAP_TIMED, isDot, place, type Options } from "./layout";
 import { buildModel, RUN, type Model, type DagNode } from "./model";
-import { paint } from "./paint";
+import { paintDag } from "./paint";
 import { CanvasPen, type Pen } from "./pen";
 import { followPointer } from "./pointer";
 import type { BoxOf } from "./routes";
@@ -68,19 +68,20 @@ class SecondViewport extends Viewport {
     this.model.value = m;
     if (this.fitted) this.fitNow("full", false);
     else this.moveByUser(this.camera);
-    this.wake();
+    this.requestDraw();
   }
 
   /** The corresponding node of the scene. */
   original = (n: DagNode): DagNode | null => this.scene.model.peek().byKey.get(n.key) ?? null;
-  own = (n: DagNode | null): DagNode | null => (n && this.model.peek().byKey.get(n.key)) ?? null;
+  ownNode = (n: DagNode | null): DagNode | null =>
+    (n && this.model.peek().byKey.get(n.key)) ?? null;
 
   draw(pen: Pen): void {
     const { scene } = this;
     const look = { ...scene.look(), view: { x: 0, y: 0, w: this.width, h: this.height } };
     const camera = this.cameraAt(now());
     const wanted = scene.highlighted();
-    this.where = paint(pen, {
+    this.where = paintDag(pen, {
       model: this.model.peek(),
       at: (n) => n,
       camera,
@@ -89,8 +90,8 @@ class SecondViewport extends Viewport {
       timed: this.placed.time !== null,
       gap: this.structure ? GAP_STRUCTURE : GAP_TIMED,
       dot: this.dot,
-      selected: this.own(scene.selected.peek()),
-      hovered: this.own(scene.hovered.peek()),
+      selected: this.ownNode(scene.selected.peek()),
+      hovered: this.ownNode(scene.hovered.peek()),
       highlighted: wanted,
       span: scene.critical.peek()?.span ?? 0,
     });
@@ -102,7 +103,7 @@ class SecondViewport extends Viewport {
     const { scene } = this;
     const seen = scene.model.peek().boxes.filter((n) => inView(scene, n));
     if (seen.length === 0 || seen.length === scene.model.peek().boxes.length) return;
-    const boxes = seen.flatMap((n) => this.own(n) ?? []).map(where);
+    const boxes = seen.flatMap((n) => this.ownNode(n) ?? []).map(where);
     const x0 = Math.min(...boxes.map((b) => b.x)),
       y0 = Math.min(...boxes.map((b) => b.y));
     const w = Math.max(...boxes.map((b) => b.x + b.w)) - x0,
@@ -142,10 +143,10 @@ export function SecondView({ scene }: { scene: Scene }) {
       ctx.clearRect(0, 0, second.width, second.height);
       second.draw(new CanvasPen(ctx, dark.peek()));
     };
-    second.wake = () => {
+    second.requestDraw = () => {
       if (!asked) asked = requestAnimationFrame(draw);
     };
-    scene.onPictureChange = second.wake;
+    scene.onPictureChange = second.requestDraw;
     window.__secondDag = () => {
       const w = second.where;
       return w
@@ -162,7 +163,7 @@ export function SecondView({ scene }: { scene: Scene }) {
 
     const unfollow = followPointer(c, {
       scene,
-      sight: second,
+      viewport: second,
       pointed,
       hit: (p) => (second.where ? nodeAt(second.model.peek(), second.where, p.x, p.y) : null),
       original: second.original,
@@ -172,7 +173,7 @@ export function SecondView({ scene }: { scene: Scene }) {
       unfollow();
       cancelAnimationFrame(asked);
       sizes.disconnect();
-      second.wake = () => {};
+      second.requestDraw = () => {};
       scene.onPictureChange = () => {};
       delete window.__secondDag;
     };
@@ -186,7 +187,7 @@ export function SecondView({ scene }: { scene: Scene }) {
     scene.look();
     scene.highlighted();
     void [scene.selected.value, scene.hovered.value, scene.critical.value];
-    second.wake();
+    second.requestDraw();
   });
 
   return (

@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import type { InsideDetail, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { codeColour } from "../codeColours";
-import { count, many, percent, plain, ticks, rowLabel } from "../format";
+import { count, plural, percent, plainNumber, ticks, rowLabel } from "../format";
 import { hover, layout, selection, runMeta } from "../store";
 import { dagDrawer } from "./toolbarOptions";
 import { fillOf } from "../patterns";
@@ -99,7 +99,7 @@ function CriticalPathList({ scene }: { scene: Scene }) {
                   <td class="dag-code" title={`${name}, ${siteLabel(scene.run, r.site)}`}>
                     <button
                       aria-pressed={on}
-                      aria-label={`${name}${r.strands > 1 ? ` ${count(r.strands)}` : ""}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}
+                      aria-label={`${name}${r.strands > 1 ? ` ${count(r.strands)}` : ""}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plainNumber(r.busy)} workers busy`}
                     >
                       <Swatch scene={scene} code={r.code} />
                       {name}
@@ -125,7 +125,7 @@ function CriticalPathList({ scene }: { scene: Scene }) {
           <tfoot>
             {rest > 0 && (
               <tr class="dag-dim">
-                <td colSpan={3}>{many(rest, "shorter strand")}</td>
+                <td colSpan={3}>{plural(rest, "shorter strand")}</td>
                 <td class="dag-r">
                   {ticks(
                     path.rows.reduce(
@@ -294,7 +294,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: DagNode }) {
     ],
   ];
   if (d && d.meanwhile > 0)
-    rows.push(["meanwhile", `${plain(d.meanwhile)} of ${count(meta.workers)} workers busy`]);
+    rows.push(["meanwhile", `${plainNumber(d.meanwhile)} of ${count(meta.workers)} workers busy`]);
   if (s.ready !== null && s.start > s.ready)
     rows.push(["ready", `${ticks(s.start - s.ready)} before it ran`]);
   if (d?.stolen)
@@ -381,7 +381,7 @@ function InnerFacts({ scene, n }: { scene: Scene; n: DagNode }) {
   if (s.joins.length > 0)
     rows.push(["waits for", `${count(s.joins.length)} ${s.joins.length === 1 ? "task" : "tasks"}`]);
   if (s.folded > 0)
-    rows.push(["folded", `${many(s.folded, "task")} as one strand: ${ONLY_SUMS_RECORDED}`]);
+    rows.push(["folded", `${plural(s.folded, "task")} as one strand: ${ONLY_SUMS_RECORDED}`]);
   if (d?.stands_for)
     rows.push([
       "span",

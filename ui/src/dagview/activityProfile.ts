@@ -6,7 +6,7 @@ import { requests } from "../data/requests";
 import { Unavailable, type DataSource } from "../data/source";
 import type { WorkersByActivity } from "./timeStrip";
 import type { Camera } from "./camera";
-import type { LayoutSize } from "./layout";
+import type { LayoutResult } from "./layout";
 
 export class ActivityProfile {
   readonly running = signal<WorkersByActivity | null>(null);
@@ -53,17 +53,17 @@ export class ActivityProfile {
     };
   }
 
-  private fine: { key: string; tiles: WorkersByActivity[] } = { key: "", tiles: [] };
-  private refining = 0;
+  private fineTiles: { key: string; tiles: WorkersByActivity[] } = { key: "", tiles: [] };
+  private refineTimer = 0;
 
   /** What ran, as fine as the picture shows it: the visible part first, then the whole run. */
   tiles(): readonly WorkersByActivity[] {
     const whole = this.running.value;
-    return whole ? [...this.fine.tiles, whole] : [];
+    return whole ? [...this.fineTiles.tiles, whole] : [];
   }
 
   /** Requests finer bins of the visible part once the picture stands still. */
-  refine(placed: LayoutSize, c: Camera, height: number): void {
+  refine(placed: LayoutResult, c: Camera, height: number): void {
     const scale = placed.time;
     if (!scale) return;
     const t0 = Math.max(0, scale.t(-c.ty / c.ky)),
@@ -73,18 +73,18 @@ export class ActivityProfile {
     const first = Math.floor(t0 / width),
       last = Math.floor(t1 / width);
     const key = `${level}:${first}:${last}`;
-    if (level >= this.run.top_level || key === this.fine.key || !(t1 > t0) || last - first > 3)
+    if (level >= this.run.top_level || key === this.fineTiles.key || !(t1 > t0) || last - first > 3)
       return;
-    window.clearTimeout(this.refining);
-    this.refining = window.setTimeout(() => {
-      this.fine.key = key;
+    window.clearTimeout(this.refineTimer);
+    this.refineTimer = window.setTimeout(() => {
+      this.fineTiles.key = key;
       const wanted = Array.from({ length: last - first + 1 }, (_, i) =>
         this.tile(level, first + i),
       );
       void Promise.allSettled(wanted).then((got) => {
         // If a report lacks this level, the whole run's bins stay.
-        if (this.fine.key !== key) return;
-        this.fine.tiles = got.flatMap((g) => (g.status === "fulfilled" ? [g.value] : []));
+        if (this.fineTiles.key !== key) return;
+        this.fineTiles.tiles = got.flatMap((g) => (g.status === "fulfilled" ? [g.value] : []));
         this.wake();
       });
     }, 120);

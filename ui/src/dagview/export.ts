@@ -8,7 +8,7 @@ import { colours, dark } from "../theme/theme";
 import { csvField } from "../ui/csv";
 import { nameOf, siteLabel } from "./nodeDrawing";
 import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
-import { paint } from "./paint";
+import { paintDag } from "./paint";
 import { SvgPen } from "./pen";
 import type { Scene } from "./scene";
 import type { DagNode } from "./model";
@@ -27,11 +27,11 @@ export function svgOf(scene: Scene): string {
       width: scene.width,
       workers: scene.run.workers,
       perSecond: scene.run.ticks_per_second,
-      running: scene.strip.tiles(),
+      running: scene.activityProfile.tiles(),
       t: look.t,
       part: scene.run.only !== null,
     });
-  paint(pen, {
+  paintDag(pen, {
     model: scene.model.peek(),
     at: (n) => n,
     camera,

@@ -17,7 +17,7 @@ export class InsideLoader {
   /** Requests in flight. */
   readonly busy = signal(0);
   /** True for nodes that are shown and must stay loaded. */
-  holds: (id: string) => boolean = () => false;
+  isExpanded: (id: string) => boolean = () => false;
   private items = 0;
 
   constructor(
@@ -71,7 +71,7 @@ export class InsideLoader {
     if (this.items <= MAX_ITEMS) return;
     for (const [old, { items }] of this.loaded) {
       if (this.items <= MAX_ITEMS * 0.8) break;
-      if (old === RUN || old === id || this.holds(old)) continue;
+      if (old === RUN || old === id || this.isExpanded(old)) continue;
       this.loaded.delete(old);
       this.items -= items.length;
     }

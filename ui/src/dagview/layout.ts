@@ -46,7 +46,7 @@ export interface Options {
   elapsed: number;
 }
 
-export interface LayoutSize {
+export interface LayoutResult {
   width: number;
   height: number;
   /** Only in the layout `time`. */
@@ -79,7 +79,7 @@ export function isDot(n: DagNode, o: Options): boolean {
 }
 
 /** Computes x, y, w, h and spine for all nodes of the model. */
-export function place(model: Model, o: Options): LayoutSize {
+export function place(model: Model, o: Options): LayoutResult {
   const time = o.layout === "time" ? timeScale(model, 0, Math.max(1, o.elapsed)) : null;
   const gap = o.layout === "structure" ? GAP_STRUCTURE : GAP_TIMED;
   const exponent = o.layout === "power" ? o.power : 1;

@@ -4,7 +4,7 @@
 
 import { codeColour, greyCode } from "../codeColours";
 import { alpha, colour, mix, type Colour, type Item, type Tokens } from "../colors";
-import { count, fileName, percent, plain, short, ticks, rowLabel } from "../format";
+import { count, fileName, percent, plainNumber, shortCount, ticks, rowLabel } from "../format";
 import type { ColorBy } from "../store";
 import type { RunMeta } from "../data/contract";
 import type { DagNode } from "./model";
@@ -71,7 +71,7 @@ export function stepsOf(n: DagNode): string {
 }
 
 export const parallelism = (work: number, span: number): string =>
-  span > 0 ? plain(work / span) : "–";
+  span > 0 ? plainNumber(work / span) : "–";
 
 /**
  * The form of a node: a fork without length, a strand, a task with others below it, steps of a
@@ -228,8 +228,8 @@ export function drawCard(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): void
     [nameOf(n, look.meta), { size: 11.5, weight: 650, colour: t.fg, align: "right" }],
     [
       f.kind === "group"
-        ? `▸ ${short(f.children)} children`
-        : `▸ ${short(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}`,
+        ? `▸ ${shortCount(f.children)} children`
+        : `▸ ${shortCount(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}`,
       { size: 10.5, colour: t.fg2, align: "right" },
     ],
     ...(f.kind === "group"

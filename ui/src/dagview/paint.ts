@@ -41,7 +41,7 @@ export interface Picture {
 type DetailLevel = 0 | 1 | 2;
 
 /** Draws the scene, and returns the positions. */
-export function paint(pen: Pen, p: Picture): BoxOf {
+export function paintDag(pen: Pen, p: Picture): BoxOf {
   const where = onScreen(p.at, p.camera, p.dot);
   pen.clip(p.view.x, p.view.y, p.view.w, p.view.h, () => {
     const seen = visible(p, where);

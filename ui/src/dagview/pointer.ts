@@ -17,7 +17,7 @@ export interface Point {
 export interface PointerTarget {
   scene: Scene;
   /** The camera of the picture, changed by dragging and the wheel. */
-  sight: Viewport;
+  viewport: Viewport;
   /** The node with a tooltip. */
   pointed: Signal<Pointed | null>;
   /** The node at a point of the canvas. */
@@ -35,7 +35,7 @@ const MIN_DRAG = 4;
 
 /** Follows the pointer on a canvas; returns a function that stops it. */
 export function followPointer(canvas: HTMLCanvasElement, to: PointerTarget): () => void {
-  const { scene, sight, pointed } = to;
+  const { scene, viewport, pointed } = to;
   const place = (e: MouseEvent): Point => {
     const r = canvas.getBoundingClientRect();
     return { x: e.clientX - r.left, y: e.clientY - r.top };
@@ -67,7 +67,7 @@ export function followPointer(canvas: HTMLCanvasElement, to: PointerTarget): () 
     if (!drag.moved && Math.hypot(dx, dy) < MIN_DRAG) return;
     drag = { ...drag, x: e.clientX, y: e.clientY, moved: true };
     canvas.style.cursor = "grabbing";
-    sight.moveByUser(pan(sight.camera, dx, dy));
+    viewport.moveByUser(pan(viewport.camera, dx, dy));
   };
   const up = (e: PointerEvent) => {
     const was = drag;
@@ -89,14 +89,14 @@ export function followPointer(canvas: HTMLCanvasElement, to: PointerTarget): () 
   };
   const wheel = (e: WheelEvent) => {
     e.preventDefault();
-    const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? sight.height : 1;
+    const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? viewport.height : 1;
     const dx = e.deltaX * unit,
       dy = e.deltaY * unit;
     if (e.ctrlKey || e.metaKey) {
       const p = place(e);
       const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
-      sight.zoomAt(e.altKey ? 1 : f, e.shiftKey ? 1 : f, p.x, p.y);
-    } else sight.moveByUser(pan(sight.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
+      viewport.zoomAt(e.altKey ? 1 : f, e.shiftKey ? 1 : f, p.x, p.y);
+    } else viewport.moveByUser(pan(viewport.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
     pointed.value = null;
   };
   const leave = () => {

@@ -61,7 +61,7 @@ export class Scene extends Viewport {
   /** Counts changes, so that a late answer does not replace a newer one. */
   changeNumber = 0;
   /** The strip of what ran, beside the picture. */
-  readonly strip: ActivityProfile;
+  readonly activityProfile: ActivityProfile;
   /** The selection that scrolls into view once it is shown. */
   pendingSelection: Selection | null = null;
 
@@ -74,8 +74,8 @@ export class Scene extends Viewport {
   ) {
     super();
     this.insides = new InsideLoader(source, run.id, meta, sections);
-    this.strip = new ActivityProfile(source, run, () => this.wake());
-    this.insides.holds = (id) => expanded.peek().has(id);
+    this.activityProfile = new ActivityProfile(source, run, () => this.requestDraw());
+    this.insides.isExpanded = (id) => expanded.peek().has(id);
   }
 
   get id(): RunId {
@@ -203,7 +203,7 @@ export class Scene extends Viewport {
     this.links = null;
     this.anchorKey = anchor ?? this.anchorKey;
     let to = this.camera;
-    const whole = this.fitFor("full");
+    const whole = this.cameraFor("full");
     // A level that was opened everywhere is shown as a whole, even if its names get small.
     if (first || (this.fitted && (whole.kx >= 0.55 || this.anchorKey === null))) {
       to = whole;
@@ -231,7 +231,7 @@ export class Scene extends Viewport {
       this.hovered.value = null;
       this.selected.value = this.find(m, selection.peek());
     });
-    this.wake();
+    this.requestDraw();
   }
 
   anchorKey: string | null = null;
@@ -311,7 +311,7 @@ export class Scene extends Viewport {
       this.selected.value = n;
     });
     announcement.value = n ? nodeSentence(n, this.run) : "Nothing selected";
-    this.wake();
+    this.requestDraw();
   }
 
   /**
@@ -325,7 +325,7 @@ export class Scene extends Viewport {
       void this.source
         .json<CriticalPath>(requests.critical(this.id))
         .then((path) => (this.critical.value = path), quietly);
-    this.strip.load();
+    this.activityProfile.load();
   }
 
   /** True if this scene's run is the one shown. */

@@ -83,7 +83,7 @@ export async function showSelection(scene: Scene, s: Selection | null): Promise<
   const m = scene.model.peek();
   const found = scene.find(m, s);
   scene.selected.value = found;
-  scene.wake();
+  scene.requestDraw();
   if (!s || s.run !== scene.id || m === EMPTY) return;
   if (found) return scene.revealNode(found);
   const task =
@@ -141,5 +141,5 @@ export function revealPending(scene: Scene): void {
   const to = reveal(scene.camera, n, scene.view);
   scene.camera = to;
   scene.fitted = false;
-  scene.wake();
+  scene.requestDraw();
 }

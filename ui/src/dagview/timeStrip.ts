@@ -3,7 +3,7 @@
  * time, on the scale of the nodes.
  */
 
-import { axis, steps } from "../format";
+import { axisTime, roundSteps } from "../format";
 import type { Tokens } from "../colors";
 import type { Camera } from "./camera";
 import { shorten, type TextStyle, type Pen } from "./pen";
@@ -56,7 +56,7 @@ export function drawTimeStrip(pen: Pen, s: TimeStrip): void {
     // Marks are evenly spaced in time, and not drawn inside breaks.
     const from = scale.t(-camera.ty / camera.ky + (STRIP_HEAD_HEIGHT - 20) / camera.ky),
       to = scale.t((s.height - camera.ty) / camera.ky);
-    const marks = steps(
+    const marks = roundSteps(
       Math.max(scale.t0, from) / s.perSecond,
       Math.min(scale.t1, to) / s.perSecond,
       Math.max(2, s.height / 70),
@@ -68,7 +68,7 @@ export function drawTimeStrip(pen: Pen, s: TimeStrip): void {
       if (v < STRIP_HEAD_HEIGHT - 4 || scale.breaks.some((b) => tick > b.from && tick < b.to))
         continue;
       pen.line([BARS_X, v, s.width, v], { colour: t.line, width: 1 });
-      pen.text(axis(at, marks.step), BARS_X - 8, v + 4, { ...small, align: "right" });
+      pen.text(axisTime(at, marks.step), BARS_X - 8, v + 4, { ...small, align: "right" });
     }
     for (const b of scale.breaks) {
       const y0 = b.y0 * camera.ky + camera.ty + 3,

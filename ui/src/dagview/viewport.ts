@@ -17,7 +17,7 @@ import {
   type Fit,
   type View,
 } from "./camera";
-import type { LayoutSize } from "./layout";
+import type { LayoutResult } from "./layout";
 import type { Model, DagNode } from "./model";
 import { morph, MORPH_MS, rects, type Rect } from "./morph";
 
@@ -31,7 +31,7 @@ export abstract class Viewport {
   abstract readonly model: Signal<Model>;
   /** Factor of the y axis in the current frame. */
   readonly shownScale = signal(1);
-  placed: LayoutSize = { width: 1, height: 1, time: null };
+  placed: LayoutResult = { width: 1, height: 1, time: null };
   camera: Camera = { kx: 1, ky: 1, tx: 0, ty: 0 };
   view: View = { x: 0, y: 0, w: 800, h: 600 };
   width = 0;
@@ -42,7 +42,7 @@ export abstract class Viewport {
   protected oldCamera: Camera | null = null;
   protected animationStart = -Infinity;
   /** Called after a change that must be drawn. */
-  wake: () => void = () => {};
+  requestDraw: () => void = () => {};
 
   /** No axis is time; heights are those of the text. */
   get structure(): boolean {
@@ -65,7 +65,7 @@ export abstract class Viewport {
     this.updateView();
     if (this.fitted) this.fitNow("full", false);
     else this.camera = clampToView(this.camera, this.placed, this.view);
-    this.wake();
+    this.requestDraw();
   }
 
   protected updateView(): void {
@@ -80,12 +80,12 @@ export abstract class Viewport {
   }
 
   fitNow(kind: Fit, moving = true): void {
-    const to = this.fitFor(kind);
+    const to = this.cameraFor(kind);
     this.fitted = kind === "full";
     this.moveTo(to, moving);
   }
 
-  protected fitFor(kind: Fit): Camera {
+  protected cameraFor(kind: Fit): Camera {
     const inner = { x: this.view.x + 8, y: this.view.y, w: this.view.w - 16, h: this.view.h };
     return fit(kind, this.placed, inner, this.camera, {
       x: 1.15,
@@ -103,7 +103,7 @@ export abstract class Viewport {
       this.animationStart = -Infinity;
     }
     this.camera = to;
-    this.wake();
+    this.requestDraw();
   }
 
   /** The user moves the picture: without animation, and it is no longer fitted. */
@@ -111,7 +111,7 @@ export abstract class Viewport {
     this.fitted = false;
     this.oldCamera = null;
     this.camera = clampToView(to, this.placed, this.view);
-    this.wake();
+    this.requestDraw();
   }
 
   /** Zooms at a point. If an axis is time, boxes need not be wider than is readable. */
@@ -120,12 +120,12 @@ export abstract class Viewport {
     this.moveByUser(zoom(this.camera, Math.min(fx, most), fy, x, y));
   }
 
-  private share(at: number): number {
+  private animationShare(at: number): number {
     return reducedMotion.value ? 1 : Math.min(1, (at - this.animationStart) / MORPH_MS);
   }
 
   cameraAt(at: number): Camera {
-    const share = this.share(at);
+    const share = this.animationShare(at);
     const e = share < 0.5 ? 4 * share ** 3 : 1 - (-2 * share + 2) ** 3 / 2;
     const c =
       this.oldCamera && share < 1 ? interpolate(this.oldCamera, this.camera, e) : this.camera;
@@ -134,12 +134,12 @@ export abstract class Viewport {
   }
 
   rectAt(at: number): (n: DagNode) => Rect {
-    const share = this.share(at);
+    const share = this.animationShare(at);
     return share < 1 ? morph(this.oldRects, share) : (n) => n;
   }
 
   moving(at: number): boolean {
-    return this.share(at) < 1;
+    return this.animationShare(at) < 1;
   }
 
   /** Visible area of a node in square pixels; lower the further it is off the screen. */
@@ -156,7 +156,8 @@ export abstract class Viewport {
   /** Moves the camera so that the node is visible. */
   revealNode(n: DagNode): void {
     const to = reveal(this.camera, n, this.view, 10);
-    if (Math.abs(to.tx - this.camera.tx) + Math.abs(to.ty - this.camera.ty) < 1) return this.wake();
+    if (Math.abs(to.tx - this.camera.tx) + Math.abs(to.ty - this.camera.ty) < 1)
+      return this.requestDraw();
     this.fitted = false;
     this.moveTo(to, true);
   }

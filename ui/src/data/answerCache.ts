@@ -17,7 +17,7 @@ export class AnswerCache {
   /** Grows with each `clear`: answers to earlier requests are not kept. */
   private epoch = 0;
 
-  have(url: string): unknown | undefined {
+  cached(url: string): unknown | undefined {
     const hit = this.entries.get(url);
     if (!hit) return undefined;
     this.entries.delete(url);
@@ -34,7 +34,7 @@ export class AnswerCache {
     ask: () => Promise<{ value: T; bytes: number }>,
     signal?: AbortSignal,
   ): Promise<T> {
-    const hit = this.have(url);
+    const hit = this.cached(url);
     if (hit !== undefined) return Promise.resolve(hit as T);
     let flight = this.inFlight.get(url) as Promise<T> | undefined;
     if (!flight) {

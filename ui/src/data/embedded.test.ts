@@ -30,9 +30,9 @@ const packed = pack([
 
 test("JSON and planes come back under their URLs", async () => {
   const source = new EmbeddedSource(await unpack(base64(packed)));
-  expect(source.have("api/v1/meta")).toBeUndefined();
+  expect(source.cached("api/v1/meta")).toBeUndefined();
   expect(await source.json("api/v1/meta")).toEqual({ name: "ü" });
-  expect(source.have("api/v1/meta")).toEqual({ name: "ü" });
+  expect(source.cached("api/v1/meta")).toEqual({ name: "ü" });
   const { planes } = await source.planes("api/v1/rows?run=a&level=3&index=0");
   expect([...planes.work!, ...planes.t!]).toEqual([1, 255, 2.5]);
 });

@@ -78,7 +78,7 @@ export class EmbeddedSource implements DataSource {
     return this.answer(url, "planes", (bytes) => decodePlanes(bytes.slice().buffer));
   }
 
-  have(url: string): unknown | undefined {
+  cached(url: string): unknown | undefined {
     return this.decoded.get(url);
   }
 

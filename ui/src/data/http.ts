@@ -36,8 +36,8 @@ export class HttpSource implements DataSource {
     );
   }
 
-  have(url: string): unknown | undefined {
-    return this.answers.have(url);
+  cached(url: string): unknown | undefined {
+    return this.answers.cached(url);
   }
 
   /** Forgets all answers, because more of the runs is known now. */

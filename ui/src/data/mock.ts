@@ -29,7 +29,7 @@ export class MockSource implements DataSource {
     return this.answer(url) as Promise<Planes>;
   }
 
-  have(url: string): unknown | undefined {
+  cached(url: string): unknown | undefined {
     return this.kept.get(url);
   }
 

@@ -25,5 +25,5 @@ export interface DataSource {
   json<T>(url: string, signal?: AbortSignal): Promise<T>;
   planes(url: string, signal?: AbortSignal): Promise<Planes>;
   /** The cached answer, if any, so that views can draw at once. */
-  have(url: string): unknown | undefined;
+  cached(url: string): unknown | undefined;
 }

@@ -5,7 +5,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { RunMeta } from "../data/contract";
-import { many, percent, ticks } from "../format";
+import { plural, percent, ticks } from "../format";
 import { dagDrawer } from "../dagview/toolbarOptions";
 import { useSelectionReport } from "../report/SelectionReport";
 import type { RunPart } from "../report/tileSums";
@@ -91,7 +91,7 @@ function RowsReport({
   const kind = first?.worker ? "worker of the pool" : "thread outside the pool";
   return (
     <RangeReport
-      title={rows.length > 1 ? many(rows.length, "row") : (first?.label ?? "row")}
+      title={rows.length > 1 ? plural(rows.length, "row") : (first?.label ?? "row")}
       note={rows.length > 1 ? time : `${kind}, ${time}`}
       part={{ ...window, rows }}
       run={r}

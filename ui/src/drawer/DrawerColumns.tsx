@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { useJson, valueOf } from "../answers";
 import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
-import { many } from "../format";
+import { plural } from "../format";
 import { run, showInTab, type Selection } from "../store";
 import { Section } from "../ui/widgets";
 import { SourceLines } from "../ui/SourceLines";
@@ -127,7 +127,7 @@ export function SourceAround({
         </WhenAnswered>
         {what && s && !s.missing && r.samples === 0 && (
           <p class="faint" style={{ fontSize: "11px", marginTop: "4px" }}>
-            {many(0, "sample")}: no heat per line in this run
+            {plural(0, "sample")}: no heat per line in this run
           </p>
         )}
       </div>

@@ -9,9 +9,9 @@ import type {
   StrandDetail,
   TaskDetail,
 } from "../data/contract";
-import { count, fileName, many, percent, plain, ticks, rowLabel } from "../format";
+import { count, fileName, plural, percent, plainNumber, ticks, rowLabel } from "../format";
 import { showInTab } from "../store";
-import { KIND_WORDS } from "../timeline/waits";
+import { WAIT_KIND_NAMES } from "../timeline/waits";
 import { Place } from "../ui/widgets";
 
 export interface Fact {
@@ -147,7 +147,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
     value: (
       <>
         <b class={d.meanwhile < r.workers * 0.6 ? "worse" : ""}>
-          {plain(d.meanwhile)} of {many(r.workers, "worker")}
+          {plainNumber(d.meanwhile)} of {plural(r.workers, "worker")}
         </b>{" "}
         busy
       </>
@@ -162,7 +162,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
       name: "folded",
       value: (
         <>
-          one strand for a whole subtree: <b>{many(d.folded, "task")}</b>
+          one strand for a whole subtree: <b>{plural(d.folded, "task")}</b>
           {!d.sums_alone && (
             <>
               {" "}
@@ -198,7 +198,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
         <span key={i}>
           {i > 0 && ", "}
           <span class="mono">{f.function}</span>{" "}
-          <span class="faint">{many(f.samples, "sample")}</span>
+          <span class="faint">{plural(f.samples, "sample")}</span>
         </span>
       )),
     });
@@ -244,7 +244,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
     name: "waited",
     value: (
       <>
-        <b>{t(w.end - w.start)}</b> for {KIND_WORDS[w.kind] ?? w.kind}
+        <b>{t(w.end - w.start)}</b> for {WAIT_KIND_NAMES[w.kind] ?? w.kind}
         {w.at && (
           <>
             {" "}
@@ -273,7 +273,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
   if (more > 0)
     facts.push({
       name: "all waits",
-      value: `${many(d.all_waits.count, "wait")}, ${t(d.all_waits.ticks)} in all`,
+      value: `${plural(d.all_waits.count, "wait")}, ${t(d.all_waits.ticks)} in all`,
     });
   const { count: n, ticks: all, longest } = d.ended_waits;
   if (n > 0)
@@ -281,7 +281,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
       name: "others waited",
       value: (
         <>
-          <b>{t(all)}</b> for this strand, {many(n, "time")}
+          <b>{t(all)}</b> for this strand, {plural(n, "time")}
           {longest && (
             <>
               ; longest{" "}
@@ -301,7 +301,7 @@ function waitFacts(d: StrandDetail, r: RunMeta): Fact[] {
 /** Sums of a subtree that was folded during recording. */
 const foldedSums = (of: NonNullable<InsideDetail["stands_for"]>, t: (n: number) => string) => (
   <>
-    folded while it was recorded: <b>{many(of.tasks, "task")}</b>, work <b>{t(of.work)}</b>, span{" "}
+    folded while it was recorded: <b>{plural(of.tasks, "task")}</b>, work <b>{t(of.work)}</b>, span{" "}
     <b>{t(of.span)}</b>; the trace has only these sums
   </>
 );
@@ -348,7 +348,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
             showInTab("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })
           }
         >
-          a strand of task {count(d.task)}: {many(d.folded.tasks, "task")} in{" "}
+          a strand of task {count(d.task)}: {plural(d.folded.tasks, "task")} in{" "}
           {t(d.folded.end - d.folded.start)}
         </button>
       ),
@@ -358,7 +358,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
       value: (
         <>
           work <b>{t(d.folded.work)}</b>, span <b>{t(d.folded.span)}</b>,{" "}
-          {many(d.folded.strands, "strand")}
+          {plural(d.folded.strands, "strand")}
         </>
       ),
     },
@@ -380,8 +380,8 @@ export function insideTaskFacts(d: InsideDetail, r: RunMeta): Fact[] {
         name: "with descendants",
         value: (
           <>
-            work <b>{t(d.all.work)}</b>, span <b>{t(d.all.span)}</b>, {many(d.all.tasks, "task")},{" "}
-            {many(d.all.strands, "strand")}
+            work <b>{t(d.all.work)}</b>, span <b>{t(d.all.span)}</b>, {plural(d.all.tasks, "task")},{" "}
+            {plural(d.all.strands, "strand")}
           </>
         ),
       },
@@ -418,7 +418,7 @@ export function taskFacts(d: TaskDetail, r: RunMeta): Fact[] {
       name: "runs",
       value: (
         <>
-          {t(d.start)} to {t(d.end)}, {many(d.strands.length + d.more_strands, "strand")}
+          {t(d.start)} to {t(d.end)}, {plural(d.strands.length + d.more_strands, "strand")}
         </>
       ),
     },
@@ -427,7 +427,7 @@ export function taskFacts(d: TaskDetail, r: RunMeta): Fact[] {
       value: (
         <>
           work <b>{t(d.work)}</b>, span <b>{t(d.span)}</b>
-          {d.span > 0 && `, parallelism ${plain(d.work / d.span)}`}, {many(d.tasks, "task")}
+          {d.span > 0 && `, parallelism ${plainNumber(d.work / d.span)}`}, {plural(d.tasks, "task")}
         </>
       ),
     },
@@ -466,7 +466,7 @@ export function taskFacts(d: TaskDetail, r: RunMeta): Fact[] {
       name: "waited",
       value: (
         <>
-          {t(w.to - w.from)} for {many(w.tasks, "task")} at <PlaceLink of={w.at} />
+          {t(w.to - w.from)} for {plural(w.tasks, "task")} at <PlaceLink of={w.at} />
         </>
       ),
     });

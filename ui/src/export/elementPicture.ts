@@ -7,7 +7,7 @@ import { codeColour } from "../codeColours";
 import { markInk, type Colour } from "../colors";
 import type { Report, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
-import { count, many, plain, ticks } from "../format";
+import { count, plural, plainNumber, ticks } from "../format";
 import { TITLES } from "../frame/Tabs";
 import { colorBy, runMeta, source, tab, type Tab } from "../store";
 import { colours, dark } from "../theme/theme";
@@ -144,13 +144,13 @@ export function colourKeyOf(r: RunMeta, width: number): string {
 
 /** `8 workers · 1.90 s · 3.9 of 8 workers busy · recorded 2026-11-26`. */
 function verdictOf(r: RunMeta): string[] {
-  const report = source.have(requests.report(r.id)) as Report | undefined;
+  const report = source.cached(requests.report(r.id)) as Report | undefined;
   return [
     r.file,
-    many(r.workers, "worker"),
+    plural(r.workers, "worker"),
     ticks(r.elapsed, r.ticks_per_second),
-    report ? `${plain(report.mean_busy)} of ${count(r.workers)} workers busy` : "",
-    report ? `at most ${plain(report.parallelism)}×` : "",
+    report ? `${plainNumber(report.mean_busy)} of ${count(r.workers)} workers busy` : "",
+    report ? `at most ${plainNumber(report.parallelism)}×` : "",
     r.runtime ?? "",
     r.recorded ? `recorded ${r.recorded}` : "",
   ].filter(Boolean);

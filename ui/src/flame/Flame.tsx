@@ -11,7 +11,7 @@ import { useJson } from "../answers";
 import type { Flame as Answer, FlameOf, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { count, many, percent, ticks } from "../format";
+import { count, plural, percent, ticks } from "../format";
 import { drawer, meta, range, runMeta, selection, showInTab, status } from "../store";
 import { Term } from "../terms/Term";
 import { dark } from "../theme/theme";
@@ -166,7 +166,7 @@ function FlameAnswer(p: {
     [root, r],
   );
   useEffect(() => {
-    status.value = `${many(p.answer.frames.length, "frame")} of ${p.where}, ${ticks(p.answer.total)} of ${MEASURE_NAMES[p.of]}${
+    status.value = `${plural(p.answer.frames.length, "frame")} of ${p.where}, ${ticks(p.answer.total)} of ${MEASURE_NAMES[p.of]}${
       p.answer.left_out > 0 ? `; ${ticks(p.answer.left_out)} in smaller frames` : ""
     }`;
     return () => {

@@ -8,7 +8,7 @@ import { useSignal } from "@preact/signals";
 import { usePlanes, valueOf } from "../answers";
 import type { RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
-import { axis, steps, ticks } from "../format";
+import { axisTime, roundSteps, ticks } from "../format";
 import { columns } from "../summary/RunningWorkers";
 import { useWidth } from "../ui/textWidth";
 import { rangeAfterDrag, rangeAfterKey, type Range, type Side } from "./range";
@@ -86,7 +86,7 @@ export function RangeStrip(p: {
   };
 
   const perSecond = r.ticks_per_second;
-  const marks = steps(0, r.elapsed / perSecond, Math.max(2, Math.floor(width / 110)));
+  const marks = roundSteps(0, r.elapsed / perSecond, Math.max(2, Math.floor(width / 110)));
   const whole = shown ?? { t0: 0, t1: r.elapsed };
   return (
     <div
@@ -136,7 +136,7 @@ export function RangeStrip(p: {
                 fill="var(--fg3)"
                 text-anchor={s === 0 ? "start" : at > width - 20 ? "end" : "middle"}
               >
-                {axis(s, marks.step)}
+                {axisTime(s, marks.step)}
               </text>
             </g>
           ))}

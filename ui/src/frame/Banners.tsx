@@ -7,7 +7,7 @@ import { estimateSentences, useEstimated } from "../ui/estimates";
 import { codeInBackticks } from "../ui/placeholders";
 import { loadingStopped } from "../answers";
 import { tab } from "../store";
-import { fileName, many, ticks } from "../format";
+import { fileName, plural, ticks } from "../format";
 import { stages, setLoading } from "./runLoading";
 import { partCountText, showWhole } from "./runParts";
 
@@ -85,8 +85,8 @@ export function Banners() {
           </span>
           <span>
             Only <b>{fileName(only.label)}</b> is measured: {partCountText(only)} with{" "}
-            {many(only.tasks, "task")} inside, open for {ticks(only.elapsed)} of the run. Timeline,
-            DAG and flame graph keep the run's times and leave out everything else.
+            {plural(only.tasks, "task")} inside, open for {ticks(only.elapsed)} of the run.
+            Timeline, DAG and flame graph keep the run's times and leave out everything else.
           </span>
           <span class="acts">
             <button type="button" class="link" onClick={showWhole}>

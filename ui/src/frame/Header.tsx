@@ -5,9 +5,9 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { RunMeta } from "../data/contract";
 import { exportKinds, exportView } from "../export/export";
-import { fileName, many, ticks } from "../format";
+import { fileName, plural, ticks } from "../format";
 import { link } from "../hash";
-import { meta, other, run, runMeta, tab, theme, wholeOf } from "../store";
+import { meta, other, run, runMeta, tab, theme, wholeRunOf } from "../store";
 import { dark } from "../theme/theme";
 import { colours } from "../theme/theme";
 import { RunBadge } from "../ui/widgets";
@@ -17,7 +17,7 @@ import { Search } from "./Search";
 
 export function Header() {
   const runs = meta.value?.runs ?? [];
-  const whole = wholeOf(run.value);
+  const whole = wholeRunOf(run.value);
   const chosen = runs.find((r) => r.id === other.value && r.id !== whole);
   const second = chosen ?? runs.find((r) => r.id !== whole);
   const first = runs.find((r) => r.id === whole) ?? runs[0];
@@ -106,7 +106,7 @@ function Logo() {
 
 /** One line about a run. */
 export function runFacts(r: RunMeta): string {
-  return [r.runtime, many(r.workers, "worker"), ticks(r.elapsed, r.ticks_per_second)]
+  return [r.runtime, plural(r.workers, "worker"), ticks(r.elapsed, r.ticks_per_second)]
     .filter(Boolean)
     .join(" · ");
 }

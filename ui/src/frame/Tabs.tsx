@@ -4,7 +4,7 @@ import { useJson, valueOf } from "../answers";
 import { codeColour } from "../codeColours";
 import type { Report, Summary } from "../data/contract";
 import { requests } from "../data/requests";
-import { fileName, plain, many } from "../format";
+import { fileName, plainNumber, plural } from "../format";
 import { meta, run, runMeta, tab, TABS, type Tab } from "../store";
 import { dark } from "../theme/theme";
 import { Place, Swatch } from "../ui/widgets";
@@ -76,10 +76,10 @@ function VerdictChip() {
       )}
       {report.unread && <span class="worse">partly read:</span>}
       <span>
-        <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
+        <b>{plainNumber(report.mean_busy)}</b> of {plural(r.workers, "worker")}
       </span>
       <span class="bound">
-        <span class="faint">·</span> at most <b>{plain(report.parallelism)}×</b>
+        <span class="faint">·</span> at most <b>{plainNumber(report.parallelism)}×</b>
       </span>
       {place && (
         <span class="limit">

@@ -17,7 +17,7 @@ import {
   tab,
   TABS,
   theme,
-  wholeOf,
+  wholeRunOf,
 } from "../store";
 import { TITLES } from "./Tabs";
 
@@ -166,7 +166,7 @@ export function registerGlobalCommands(): void {
       group: "View",
       run: () => {
         const ids = meta.value?.runs.map((r) => r.id) ?? [];
-        const next = ids[(ids.indexOf(wholeOf(run.value)) + 1) % ids.length];
+        const next = ids[(ids.indexOf(wholeRunOf(run.value)) + 1) % ids.length];
         if (next && next !== run.value) {
           if (other.value === next) other.value = run.value;
           run.value = next;

@@ -6,7 +6,7 @@ import type { Meta, Status } from "../data/contract";
 import { HttpSource, reachable } from "../data/http";
 import { requests } from "../data/requests";
 import { Unavailable } from "../data/source";
-import { meta, other, parts, run, selection, source, wholeOf } from "../store";
+import { meta, other, openParts, run, selection, source, wholeRunOf } from "../store";
 import { showPart } from "./runParts";
 
 export const failure = signal<Unavailable | null>(null);
@@ -17,7 +17,7 @@ export const stages = signal<Record<string, Status>>({});
 function chooseOther(): void {
   const ids = meta.value?.runs.map((r) => r.id) ?? [];
   if (other.value === null || !ids.includes(other.value))
-    other.value = ids.find((id) => id !== wholeOf(run.peek())) ?? null;
+    other.value = ids.find((id) => id !== wholeRunOf(run.peek())) ?? null;
 }
 
 export function startLoading(): void {
@@ -28,7 +28,7 @@ export function startLoading(): void {
   // A link may name a part of a run that has not been opened yet.
   effect(() => {
     const id = run.value;
-    if (meta.value && id !== wholeOf(id) && !parts.value.some((part) => part.id === id))
+    if (meta.value && id !== wholeRunOf(id) && !openParts.value.some((part) => part.id === id))
       void showPart(id);
   });
   void requestMeta();
@@ -70,11 +70,11 @@ function acceptMeta(value: Meta): void {
   const ids = value.runs.map((r) => r.id);
   const has = value.runs.some((r) => r.parts.some((part) => part.id === run.value));
   if (!has && !ids.includes(run.value))
-    run.value = ids.find((id) => id === wholeOf(run.value)) ?? ids[0]!;
+    run.value = ids.find((id) => id === wholeRunOf(run.value)) ?? ids[0]!;
   if (other.value === null || !ids.includes(other.value) || other.value === run.value)
     other.value = ids.find((i) => i !== run.value) ?? null;
   document.title = `${value.runs.map((r) => r.name).join(" against ")} · workspan`;
-  parts.value = [];
+  openParts.value = [];
   meta.value = value;
 }
 

@@ -3,22 +3,22 @@
 import { batch } from "@preact/signals";
 import type { PartMeta, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
-import { many } from "../format";
-import { meta, parts, run, selection, source, wholeOf } from "../store";
+import { plural } from "../format";
+import { meta, openParts, run, selection, source, wholeRunOf } from "../store";
 import { notify } from "./overlay";
 
 const partsInRequest = new Set<string>();
 
 /** Shows a part, or the whole run if the part cannot be made. */
 export async function showPart(id: string): Promise<void> {
-  const known = parts.peek().find((part) => part.id === id);
+  const known = openParts.peek().find((part) => part.id === id);
   if (!known && partsInRequest.has(id)) return;
   partsInRequest.add(id);
   try {
     if (!known) notify("Computing this part of the run …");
     const made = known ?? (await source.json<RunMeta>(requests.only(id)));
     batch(() => {
-      if (!known) parts.value = [...parts.peek(), made];
+      if (!known) openParts.value = [...openParts.peek(), made];
       // Strands, tasks, sites and code have other indices there.
       if (run.peek() !== id) selection.value = null;
       run.value = id;
@@ -33,7 +33,7 @@ export async function showPart(id: string): Promise<void> {
 }
 
 export function showWhole(): void {
-  const whole = wholeOf(run.value);
+  const whole = wholeRunOf(run.value);
   if (whole === run.value) return;
   batch(() => {
     selection.value = null;
@@ -44,10 +44,10 @@ export function showWhole(): void {
 
 /** The parts to choose from. */
 export const partsOfRun = (): readonly PartMeta[] =>
-  meta.value?.runs.find((r) => r.id === wholeOf(run.value))?.parts ?? [];
+  meta.value?.runs.find((r) => r.id === wholeRunOf(run.value))?.parts ?? [];
 
 const KINDS = { region: "region", part: "part", site: "task" } as const;
 
 /** `64 regions`. */
 export const partCountText = (part: Pick<PartMeta, "kind" | "count">): string =>
-  many(part.count, KINDS[part.kind]);
+  plural(part.count, KINDS[part.kind]);

@@ -13,7 +13,7 @@ const tile: Planes = {
   },
 };
 const ids = (list: ReturnType<typeof strandPlaces>) =>
-  list.map((h) => (h.what.kind === "strand" ? h.what.id : -1));
+  list.map((h) => (h.selection.kind === "strand" ? h.selection.id : -1));
 
 test("the strands of code or of a site are stepped through in time", () => {
   expect(ids(strandPlaces(tile, { code: 2 }, "a"))).toEqual([6, 5, 8]);

@@ -13,7 +13,7 @@ import type { SearchResult } from "./searchResults";
 
 export interface SearchPlace {
   start: number;
-  what: Selection;
+  selection: Selection;
   /** The range to show, if it is more than the selection. */
   range: { t0: number; t1: number } | null;
 }
@@ -23,9 +23,9 @@ export interface SearchPlaces {
   title: string;
   list: SearchPlace[];
   /** Index of the selected one; −1 before the first step. */
-  at: number;
+  index: number;
   /** Only the longest strands of the run are listed individually. */
-  cut: boolean;
+  truncated: boolean;
 }
 
 export const searchPlaces = signal<SearchPlaces | null>(null);
@@ -34,8 +34,8 @@ export const searchPlaces = signal<SearchPlaces | null>(null);
 export const placeCounter = computed(() => {
   const h = searchPlaces.value;
   if (!h || h.run !== run.value || h.list.length === 0) return "";
-  const all = `${count(h.list.length)}${h.cut ? "+" : ""}`;
-  return h.at < 0 ? all : `${count(h.at + 1)} of ${all}`;
+  const all = `${count(h.list.length)}${h.truncated ? "+" : ""}`;
+  return h.index < 0 ? all : `${count(h.index + 1)} of ${all}`;
 });
 
 /** Strands of the tile that run this code or belong to this site, by start. */
@@ -53,7 +53,7 @@ export function strandPlaces(
     if (plane[i] === wanted)
       list.push({
         start: start[i]!,
-        what: { kind: "strand", run: id, id: strands[i]!, task: task[i]! },
+        selection: { kind: "strand", run: id, id: strands[i]!, task: task[i]! },
         range: null,
       });
   return list.sort((a, b) => a.start - b.start);
@@ -69,7 +69,7 @@ export function regionPlaces(
     .filter((r) => r.label === label)
     .map((r): SearchPlace => ({
       start: r.start,
-      what: { kind: "task", run: id, id: r.task },
+      selection: { kind: "task", run: id, id: r.task },
       range: { t0: r.start, t1: r.end },
     }))
     .sort((a, b) => a.start - b.start);
@@ -82,10 +82,11 @@ export async function findPlaces(
   regions: readonly RegionSpan[],
 ): Promise<void> {
   searchPlaces.value = null;
-  const of = f.of;
+  const of = f.target;
   if (!of) return;
   const make = (list: SearchPlace[], cut: boolean) => {
-    searchPlaces.value = list.length > 0 ? { run: r.id, title: f.title, list, at: -1, cut } : null;
+    searchPlaces.value =
+      list.length > 0 ? { run: r.id, title: f.title, list, index: -1, truncated: cut } : null;
   };
   if ("region" in of) return make(regionPlaces(regions, of.region, r.id), false);
   try {
@@ -103,11 +104,11 @@ export function stepPlace(by: 1 | -1): void {
     announcement.value = "There is no search yet. Press / to search.";
     return;
   }
-  const at = h.at < 0 ? firstStep(h, by) : (h.at + by + h.list.length) % h.list.length;
-  searchPlaces.value = { ...h, at };
+  const at = h.index < 0 ? firstStep(h, by) : (h.index + by + h.list.length) % h.list.length;
+  searchPlaces.value = { ...h, index: at };
   const hit = h.list[at]!;
   const where = tab.peek() === "dag" ? "dag" : "timeline";
-  showInTab(where, hit.range, hit.what);
+  showInTab(where, hit.range, hit.selection);
   announcement.value = `${h.title}, ${placeCounter.peek()}`;
 }
 
@@ -115,7 +116,7 @@ export function stepPlace(by: 1 | -1): void {
 function firstStep(h: SearchPlaces, by: 1 | -1): number {
   const now = selection.peek();
   const chosen = h.list.findIndex(
-    (x) => now?.kind === "strand" && x.what.kind === "strand" && x.what.id === now.id,
+    (x) => now?.kind === "strand" && x.selection.kind === "strand" && x.selection.id === now.id,
   );
   if (chosen >= 0) return (chosen + by + h.list.length) % h.list.length;
   return by > 0 ? 0 : h.list.length - 1;

@@ -10,7 +10,7 @@ export interface SearchResult {
   where: string;
   go: () => void;
   /** The item whose places can be stepped through. */
-  of?: { code: number } | { site: number } | { region: string };
+  target?: { code: number } | { site: number } | { region: string };
 }
 
 /** Results, best first, at most `most`. */
@@ -61,7 +61,7 @@ export function search(
         title: s.function ?? s.label,
         where: s.function ? s.label : "",
         rank: at + 0.1,
-        of: { site },
+        target: { site },
         go: () => go({ kind: "site", run: run.id, site }, "sites", ["timeline", "dag", "sites"]),
       });
   });
@@ -75,7 +75,7 @@ export function search(
       title: c.label,
       where,
       rank: at + 0.2,
-      of: { code },
+      target: { code },
       go: () => go({ kind: "code", run: run.id, code }, "sites", ["timeline", "dag", "sites"]),
     });
     if (c.function) functions.add(c.function);
@@ -107,7 +107,7 @@ export function search(
         title: r.label,
         where: r.part ? "part" : r.tree ? "tree" : "region",
         rank: at + 0.3,
-        of: { region: r.label },
+        target: { region: r.label },
         go: () =>
           showInTab(
             "timeline",

@@ -7,7 +7,7 @@ import type { ComponentChildren } from "preact";
 import { usePlanes, valueOf } from "../answers";
 import type { RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
-import { count, many, percent, plain, ticks, rowLabel } from "../format";
+import { count, plural, percent, plainNumber, ticks, rowLabel } from "../format";
 import { meta } from "../store";
 import { Term } from "../terms/Term";
 import {
@@ -107,7 +107,7 @@ function TimeColumn(p: { part: RunPart; level: number; tiles: TileAnswer[]; run:
             ? [<b>{percent(busy / length)}</b>, "busy"]
             : [
                 <>
-                  <b>{plain(busy / length)}</b> of {count(rows)}
+                  <b>{plainNumber(busy / length)}</b> of {count(rows)}
                 </>,
                 "mean parallelism",
               ],
@@ -117,7 +117,7 @@ function TimeColumn(p: { part: RunPart; level: number; tiles: TileAnswer[]; run:
       <Breakdown
         of={parts}
         run={r}
-        sum={rows === 1 ? "sum" : `sum of ${many(rows, part.rows ? "row" : "worker")}`}
+        sum={rows === 1 ? "sum" : `sum of ${plural(rows, part.rows ? "row" : "worker")}`}
       />
     </div>
   );
@@ -127,7 +127,7 @@ function CodeColumn(p: { part: RunPart; tiles: TileAnswer[]; run: RunMeta }) {
   const { exact, strands, codes } = codesOf(p.part, p.tiles);
   return (
     <CodeTable
-      note={exact ? many(strands, "strand") : `of the longest ${count(strands)} strands`}
+      note={exact ? plural(strands, "strand") : `of the longest ${count(strands)} strands`}
       codes={codes}
       run={p.run}
       sum={<Term of="running">time of strands</Term>}

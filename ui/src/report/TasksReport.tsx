@@ -8,7 +8,7 @@ import type { ComponentChildren } from "preact";
 import { useJson, valueOf } from "../answers";
 import type { RunMeta, TasksReport } from "../data/contract";
 import { requests } from "../data/requests";
-import { count, many, percent, plain, ticks, rowLabel } from "../format";
+import { count, plural, percent, plainNumber, ticks, rowLabel } from "../format";
 import { meta } from "../store";
 import { Term } from "../terms/Term";
 import { WhenAnswered } from "../ui/placeholders";
@@ -48,7 +48,7 @@ export function useTasksReport(
               <Breakdown
                 of={splitWork(parts, x.sums.work)}
                 run={run}
-                sum={`sum of ${many(run.workers, "worker")}`}
+                sum={`sum of ${plural(run.workers, "worker")}`}
               />
             ) : (
               <ColumnPlaceholder />
@@ -59,7 +59,7 @@ export function useTasksReport(
     ),
     code: tasks && (
       <CodeTable
-        note={many(tasks.sums.strands, "strand")}
+        note={plural(tasks.sums.strands, "strand")}
         codes={tasks.codes.map((c) => ({ code: c.code, ticks: c.work }))}
         run={run}
         sum={<Term of="work">work</Term>}
@@ -80,7 +80,7 @@ function TaskNumbers({ of: x, run: r }: { of: TasksReport; run: RunMeta }) {
   return (
     <Figures
       of={[
-        [<b>{x.active > 0 ? plain(own / x.active) : "–"}</b>, "mean parallelism"],
+        [<b>{x.active > 0 ? plainNumber(own / x.active) : "–"}</b>, "mean parallelism"],
         [<b>{t(x.sums.work)}</b>, <Term of="work">work</Term>],
         [<b>{t(x.active)}</b>, `${t(x.sums.start)} to ${t(x.sums.end)}`],
         [<b>{count(x.tasks)}</b>, x.tasks === 1 ? "task" : "tasks"],

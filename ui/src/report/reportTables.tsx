@@ -5,7 +5,7 @@ import { useJson, valueOf } from "../answers";
 import { codeColour } from "../codeColours";
 import type { FindingWords, Report, RunMeta, Summary } from "../data/contract";
 import { requests } from "../data/requests";
-import { areaTicks, count, percent, ticks } from "../format";
+import { workerTicks, count, percent, ticks } from "../format";
 import { fillOf } from "../patterns";
 import { selection } from "../store";
 import { showFinding } from "../summary/Findings";
@@ -13,7 +13,7 @@ import { findingTitle } from "../summary/findingTitles";
 import { Term } from "../terms/Term";
 import { dark } from "../theme/theme";
 import { Sentence, Swatch, paintOf } from "../ui/widgets";
-import type { PartKind } from "../ui/breakdown";
+import type { PartKind } from "../ui/timeBreakdown";
 
 /** Number of codes in the table; the rest is one row. */
 const MAX_CODES = 8;
@@ -218,7 +218,7 @@ export function FindingsList(p: { run: RunMeta; lies: (f: FindingWords, at: numb
               {i + 1}
             </span>{" "}
             <Sentence of={findingTitle(f, places[i]?.place, r)} />,{" "}
-            {areaTicks(f.lost, r.ticks_per_second)}{" "}
+            {workerTicks(f.lost, r.ticks_per_second)}{" "}
             <button type="button" class="link" onClick={() => showFinding(f, i)}>
               Show me<span class="unseen"> finding {i + 1}</span>
             </button>

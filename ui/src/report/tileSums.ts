@@ -5,7 +5,7 @@
 
 import { TILE_BINS } from "../data/contract";
 import type { Planes } from "../data/planes";
-import type { PartKind } from "../ui/breakdown";
+import type { PartKind } from "../ui/timeBreakdown";
 
 /** A tile's answer and position. */
 export interface TileAnswer {

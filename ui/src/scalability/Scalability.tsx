@@ -11,7 +11,7 @@ import { register } from "../commands";
 import type { Scalability as Bounds } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { count, many, percent, plain, ticks, times } from "../format";
+import { count, plural, percent, plainNumber, ticks, multiple } from "../format";
 import { meta, run, runMeta, status } from "../store";
 import { colours, dark } from "../theme/theme";
 import { BoundsChart, pointPath, type BoundsRun, type Measured } from "../ui/BoundsChart";
@@ -156,7 +156,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
             <Toggle
               on={everything.value}
               onChange={(v) => (everything.value = v)}
-              label={`${many(others, "run")} of other programs`}
+              label={`${plural(others, "run")} of other programs`}
             />
           )}
           <span class="legend apart">
@@ -221,7 +221,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
                 <dd>{ticks(r.span, m.ticks_per_second)}</dd>
                 <dt>parallelism</dt>
                 <dd>
-                  <b>{plain(parallelism)}</b>
+                  <b>{plainNumber(parallelism)}</b>
                   {estimate && r.run === run.value && (
                     <span class="faint">
                       {" "}
@@ -237,7 +237,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
                 <dd>
                   {r.burdened_span > r.span ? (
                     <>
-                      {plain(r.work / r.burdened_span)}{" "}
+                      {plainNumber(r.work / r.burdened_span)}{" "}
                       <span class="faint">span {ticks(r.burdened_span, m.ticks_per_second)}</span>
                     </>
                   ) : (
@@ -253,7 +253,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
                   .map((x, i) => [
                     <dt key={`${i}t`}>{x.simulated ? "simulated" : "measured"}</dt>,
                     <dd key={`${i}d`}>
-                      {times(x.speedup)} on {many(x.workers, "worker")}{" "}
+                      {multiple(x.speedup)} on {plural(x.workers, "worker")}{" "}
                       <span class="faint">
                         {x.how}
                         {x.workers > 1 &&
@@ -301,11 +301,11 @@ function headlineRun(
 function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | undefined): string {
   const parallelism = r.span > 0 ? r.work / r.span : 1;
   if (!(r.work > 0)) return "Nothing ran.";
-  const most = `At most ${times(parallelism)} however many workers it has`;
+  const most = `At most ${multiple(parallelism)} however many workers it has`;
   if (!m) return `${most}.`;
   const here = Math.min(m.workers, parallelism);
   const how = m.simulated ? "in a simulation" : "reached";
-  return `${most}; ${times(m.speedup)} of ${times(here)} ${how} on ${m.workers}.`;
+  return `${most}; ${multiple(m.speedup)} of ${multiple(here)} ${how} on ${m.workers}.`;
 }
 
 function PointKey({ simulated }: { simulated: boolean }) {
@@ -374,9 +374,9 @@ function BoundsTable({ bounds: b }: { bounds: Bounds }) {
               const p = r.points.find((x) => x.workers === n),
                 m = b.measured.find((x) => x.run === r.run && x.workers === n);
               return [
-                <td key={`${r.run}l`}>{p ? times(p.lower) : "–"}</td>,
-                <td key={`${r.run}u`}>{p ? times(p.upper) : "–"}</td>,
-                <td key={`${r.run}m`}>{m ? <b>{times(m.speedup)}</b> : null}</td>,
+                <td key={`${r.run}l`}>{p ? multiple(p.lower) : "–"}</td>,
+                <td key={`${r.run}u`}>{p ? multiple(p.upper) : "–"}</td>,
+                <td key={`${r.run}m`}>{m ? <b>{multiple(m.speedup)}</b> : null}</td>,
               ];
             })}
           </tr>

@@ -4,7 +4,7 @@
  */
 
 import type { Report, RunMeta, SiteExtra } from "../data/contract";
-import { count, many, ticks } from "../format";
+import { count, plural, ticks } from "../format";
 import { showInTab } from "../store";
 import { colours } from "../theme/theme";
 import { StrandSizes } from "./StrandSizes";
@@ -119,7 +119,7 @@ function Histogram({ bins, perSecond, what }: { bins: number[]; perSecond: numbe
         width={Math.max(60, shown.length * w)}
         height={h}
         role="img"
-        aria-label={`${many(
+        aria-label={`${plural(
           bins.reduce((a, b) => a + b, 0),
           what.replace(/s$/, ""),
         )} by length, powers of two from ${ticks(2 ** from, perSecond)} to ${ticks(2 ** to, perSecond)}`}

@@ -8,7 +8,7 @@ import { register } from "../commands";
 import type { Report, RunMeta, SiteExtra } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport, save } from "../export/export";
-import { change, count, many, percent, plain, ticks } from "../format";
+import { signedPercent, count, plural, percent, plainNumber, ticks } from "../format";
 import { announcement, drawer, run, runMeta, selection, showInTab, status } from "../store";
 import { colours, dark } from "../theme/theme";
 import { Place, Swatch } from "../ui/widgets";
@@ -103,7 +103,7 @@ function SitesView({
               whole.value = flip(whole.value, w.id.replace("more", ""));
             }}
           >
-            {many(w.hidden, "more block")}
+            {plural(w.hidden, "more block")}
           </button>
         ) : w.kind === "block" ? (
           <span class="name sub">
@@ -202,7 +202,8 @@ function SitesView({
       title: "parallelism",
       sort: (w) => w.parallelism ?? NaN,
       csv: (w) => w.parallelism,
-      cell: (w) => (w.kind === "site" && w.parallelism !== null ? plain(w.parallelism) : null),
+      cell: (w) =>
+        w.kind === "site" && w.parallelism !== null ? plainNumber(w.parallelism) : null,
     },
     ...(delayed
       ? [
@@ -253,7 +254,7 @@ function SitesView({
             csv: (w: Row) => w.stretch,
             cell: (w: Row) =>
               w.kind === "more" || w.stretch === null ? null : (
-                <span class={w.stretch > 0.03 ? "worse" : "faint"}>{change(w.stretch)}</span>
+                <span class={w.stretch > 0.03 ? "worse" : "faint"}>{signedPercent(w.stretch)}</span>
               ),
           },
         ]
@@ -379,7 +380,7 @@ function SitesView({
     [],
   );
   useEffect(() => {
-    status.value = `${many(groups.length, "site")}, ${many(
+    status.value = `${plural(groups.length, "site")}, ${plural(
       groups.reduce((n, g) => n + g.blocks.length, 0),
       "code block",
     )} · ${order.value ? `sorted by ${order.value.column}` : "sorted by critical percent, root first"}`;
@@ -417,7 +418,7 @@ function SitesView({
             {"error" in filter ? (
               <span class="worse">{filter.error}</span>
             ) : (
-              `${many(shown.filter((w) => w.kind === "site").length, "site")}, ${many(shown.filter((w) => w.kind === "block").length, "code block")}`
+              `${plural(shown.filter((w) => w.kind === "site").length, "site")}, ${plural(shown.filter((w) => w.kind === "block").length, "code block")}`
             )}
           </span>
           {order.value && (
@@ -461,7 +462,7 @@ function SitesView({
           )}
           {r.more_sites > 0 && (
             <p class="hint">
-              {many(r.more_sites, "further site")} with less of the critical path and less work{" "}
+              {plural(r.more_sites, "further site")} with less of the critical path and less work{" "}
               {r.more_sites === 1 ? "has" : "have"} no row here; <code>workspan report --json</code>{" "}
               lists all.
             </p>

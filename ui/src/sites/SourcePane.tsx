@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { useJson } from "../answers";
 import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
-import { areaTicks, ticks } from "../format";
+import { workerTicks, ticks } from "../format";
 import { run, selection } from "../store";
 import { Choice } from "../ui/widgets";
 import { SourceLines } from "../ui/SourceLines";
@@ -16,20 +16,23 @@ import type { Row } from "./siteRows";
  * False for files outside the program: system headers, and sources of the standard library and of
  * packages, which are rarely available.
  */
-export function isOwn(file: string): boolean {
+export function isProgramFile(file: string): boolean {
   return !/^(\/usr\/|\/rustc\/|library\/|<)|[/\\]\.cargo[/\\](registry|git)[/\\]/.test(file);
 }
 
 /** The files with code of the run: the program's own first, each group by decreasing time. */
-export function files(r: RunMeta): string[] {
+export function sourceFiles(r: RunMeta): string[] {
   const seen = new Set<string>();
   for (const c of [...r.codes, ...r.sites]) if (c.file) seen.add(c.file);
   const all = [...seen];
-  return [...all.filter(isOwn), ...all.filter((f) => !isOwn(f))];
+  return [...all.filter(isProgramFile), ...all.filter((f) => !isProgramFile(f))];
 }
 
 /** File and line of the selection. */
-export function placeOf(r: RunMeta, row: Row | null): { file: string; line: number | null } | null {
+export function sourcePlaceOf(
+  r: RunMeta,
+  row: Row | null,
+): { file: string; line: number | null } | null {
   const s = selection.value;
   if (s && s.run === r.id) {
     if (s.kind === "line") return { file: s.file, line: s.line };
@@ -52,16 +55,16 @@ export function SourcePane({
 }) {
   const by = useSignal<"all" | "critical">("all");
   const hand = useSignal<string | null>(null);
-  const at = placeOf(r, row);
+  const at = sourcePlaceOf(r, row);
   const key = at ? `${at.file}:${at.line}` : "";
   // The next selection has its own file.
   useEffect(() => {
     hand.value = null;
   }, [key]);
-  const all = files(r);
+  const all = sourceFiles(r);
   const start = first
     .flatMap((g) => [g.site, ...g.blocks])
-    .filter((w) => w.file && isOwn(w.file))
+    .filter((w) => w.file && isProgramFile(w.file))
     .sort((a, b) => b.critical - a.critical)[0];
   const file = hand.value ?? at?.file ?? start?.file ?? all[0] ?? null;
   const line = hand.value ? null : at ? at.line : (start?.line ?? null);
@@ -173,7 +176,7 @@ function Lines({
         {total > 0
           ? critical
             ? `time on the critical path per line · ${ticks(total, perSecond)}`
-            : `time on the CPU per line, all workers · ${areaTicks(total, perSecond)}`
+            : `time on the CPU per line, all workers · ${workerTicks(total, perSecond)}`
           : sampled
             ? "this file has no samples"
             : "this run has no samples: no heat per line"}

@@ -5,7 +5,7 @@
 
 import { codeColour } from "../codeColours";
 import type { RunMeta, SiteExtra } from "../data/contract";
-import { count, many, plain, ticks } from "../format";
+import { count, plural, plainNumber, ticks } from "../format";
 import { showInTab } from "../store";
 import { dark } from "../theme/theme";
 import { paintOf, Swatch } from "../ui/widgets";
@@ -43,7 +43,7 @@ export function StrandSizes({
         <h2>
           <Swatch of={colour} /> <span class="fn">{label}</span> by size{" "}
           <span>
-            {many(block.count, "strand")}, {ticks(block.work, tps)} of work,{" "}
+            {plural(block.count, "strand")}, {ticks(block.work, tps)} of work,{" "}
             {ticks(block.critical, tps)} on the critical path
           </span>
         </h2>
@@ -96,7 +96,7 @@ export function StrandSizes({
                 />
               </td>
               <td class="left">
-                <Squares of={s} workers={r.workers} /> {plain(s.busy)}
+                <Squares of={s} workers={r.workers} /> {plainNumber(s.busy)}
               </td>
               <td class="left">
                 <span class="cell-bar">

@@ -6,7 +6,7 @@ import { useJson, valueOf } from "../answers";
 import type { Queries, RunMeta, SqlAnswer } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { many } from "../format";
+import { plural } from "../format";
 import { drawer, meta, runMeta, showInTab, status } from "../store";
 import { csv, sorted, Table, type Column, type Order } from "../ui/Table";
 import { WhenAnswered, EmptyState } from "../ui/placeholders";
@@ -128,7 +128,7 @@ function AnswerTable({ answer: a, run: r }: { answer: SqlAnswer; run: RunMeta })
   useEffect(() => {
     order.value = null;
     const more = a.more ? " or more; the first are shown" : "";
-    status.value = [`${many(a.rows.length, "row")}${more}`, a.note].filter(Boolean).join(" · ");
+    status.value = [`${plural(a.rows.length, "row")}${more}`, a.note].filter(Boolean).join(" · ");
     return () => {
       status.value = "";
     };

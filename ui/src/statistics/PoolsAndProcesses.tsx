@@ -1,7 +1,7 @@
 /** Pools and processes of a run that has several: tables as in the report. */
 
 import type { Report, RunMeta } from "../data/contract";
-import { count, fileName, plain, ticks } from "../format";
+import { count, fileName, plainNumber, ticks } from "../format";
 import { Term } from "../terms/Term";
 
 interface Pool {
@@ -82,7 +82,7 @@ export function Pools({ report, run: r }: { report: Report; run: RunMeta }) {
               <td class="left">Pool {p.pool + 1}</td>
               <td class="left mono faint">{p.built ? fileName(p.built) : "–"}</td>
               <td class="c-workers">{count(p.workers)}</td>
-              <td class="c-busy">{plain(p.busy)}</td>
+              <td class="c-busy">{plainNumber(p.busy)}</td>
               <td class="c-enough">{p.enough === null ? "–" : count(p.enough)}</td>
               <td class="c-elapsed">{t(p.elapsed)}</td>
               <td class="c-strands">{count(p.strands)}</td>

@@ -9,7 +9,7 @@ import { useJson } from "../answers";
 import type { Report, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { count, fileName, many, percent, plain, ticks } from "../format";
+import { count, fileName, plural, percent, plainNumber, ticks } from "../format";
 import { runMeta, showInTab, status } from "../store";
 import { Term } from "../terms/Term";
 import { Choice } from "../ui/widgets";
@@ -21,7 +21,7 @@ import { StealMatrix } from "./StealMatrix";
 import { Pools, Processes } from "./PoolsAndProcesses";
 import {
   EDGES,
-  matricesOf,
+  stealMatrices,
   siteRows,
   type ReportStatistics,
   type StealPairs,
@@ -49,7 +49,7 @@ function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
     status.value = s
       ? `Lengths include time off the CPU${
           s.folded_strands > 0
-            ? `; ${many(s.folded_strands, "folded strand")} ${s.folded_strands === 1 ? "stands" : "stand"} for whole subtrees`
+            ? `; ${plural(s.folded_strands, "folded strand")} ${s.folded_strands === 1 ? "stands" : "stand"} for whole subtrees`
             : ""
         }`
       : "";
@@ -211,7 +211,7 @@ function WaitingStrands(p: { of: ReportStatistics; run: RunMeta; elapsed: number
       <h2>
         Ready strands that had not started{" "}
         <span>
-          {plain(mean)} on average, {count(max)} at most
+          {plainNumber(mean)} on average, {count(max)} at most
         </span>
       </h2>
       {max === 0 ? (
@@ -223,7 +223,7 @@ function WaitingStrands(p: { of: ReportStatistics; run: RunMeta; elapsed: number
             viewBox={`0 0 ${means.length} 60`}
             preserveAspectRatio="none"
             role="img"
-            aria-label={`Ready strands over ${ticks(elapsed, r.ticks_per_second)}, from 0 to ${plain(top)}`}
+            aria-label={`Ready strands over ${ticks(elapsed, r.ticks_per_second)}, from 0 to ${plainNumber(top)}`}
           >
             {means.map((n, i) => (
               <rect
@@ -255,7 +255,7 @@ const hasMovedStrands = (m: StealPairs): boolean =>
 function StealTables({ of: s, run: r }: { of: ReportStatistics; run: RunMeta }) {
   const none = s.steals.count === 0 && s.steals.failed === 0;
   // Even without steals, strands may have moved between workers.
-  const matrices = useMemo(() => matricesOf(s).filter((m) => !none || hasMovedStrands(m)), [s]);
+  const matrices = useMemo(() => stealMatrices(s).filter((m) => !none || hasMovedStrands(m)), [s]);
   const edge = useSignal(matrices[0]?.edge ?? "all");
   const m = matrices.find((x) => x.edge === edge.value) ?? matrices[0];
   const t = (n: number) => ticks(n, r.ticks_per_second);
@@ -293,9 +293,9 @@ function StealTables({ of: s, run: r }: { of: ReportStatistics; run: RunMeta }) 
         <span>
           {count(s.steals.count)}{" "}
           <Term of="steal">{s.steals.count === 1 ? "steal" : "steals"}</Term>,{" "}
-          {plain(s.steals.per_second)} per second, {count(s.steals.leapfrogs)} while waiting in a
-          join
-          {r.has.attempts && `, ${many(s.steals.failed, "failed attempt")}`}
+          {plainNumber(s.steals.per_second)} per second, {count(s.steals.leapfrogs)} while waiting
+          in a join
+          {r.has.attempts && `, ${plural(s.steals.failed, "failed attempt")}`}
         </span>
       </h2>
       {choice}

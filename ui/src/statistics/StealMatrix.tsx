@@ -2,7 +2,7 @@
 
 import { sequential, ink } from "../colors";
 import type { RunMeta } from "../data/contract";
-import { count, many } from "../format";
+import { count, plural } from "../format";
 import { dark } from "../theme/theme";
 import { textWidth } from "../ui/textWidth";
 import type { StealPairs } from "./reportStatistics";
@@ -41,7 +41,7 @@ export function StealMatrix({ of, run: r }: { of: StealPairs; run: RunMeta }) {
         width={wide}
         height={high}
         role="img"
-        aria-label={`${many(sum, "strand")} by thief and victim, at most ${count(most)} of one pair`}
+        aria-label={`${plural(sum, "strand")} by thief and victim, at most ${count(most)} of one pair`}
       >
         {named &&
           names.map((name, i) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { matricesOf } from "./reportStatistics";
+import { stealMatrices } from "./reportStatistics";
 
 const steals = (matrix: number[][]) => ({
   count: 3,
@@ -32,12 +32,12 @@ test("an edge's matrix is turned to thieves by victims, without what stayed", ()
       ],
     },
   ];
-  expect(matricesOf({ steals: steals(matrix), dag: { edges } })).toEqual([
+  expect(stealMatrices({ steals: steals(matrix), dag: { edges } })).toEqual([
     { edge: "all", thieves: matrix },
     { edge: "create", thieves: matrix },
   ]);
 });
 
 test("a run without workers has no matrix", () => {
-  expect(matricesOf({ steals: steals([]), dag: null })).toEqual([]);
+  expect(stealMatrices({ steals: steals([]), dag: null })).toEqual([]);
 });

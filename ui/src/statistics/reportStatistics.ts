@@ -72,7 +72,7 @@ export interface StealPairs {
  * from the worker that made a strand ready to the one that ran it, which is the thief, so its
  * matrix is transposed. Edges within a worker are not steals.
  */
-export function matricesOf(s: Pick<ReportStatistics, "steals" | "dag">): StealPairs[] {
+export function stealMatrices(s: Pick<ReportStatistics, "steals" | "dag">): StealPairs[] {
   const n = s.steals.matrix.length;
   const all: StealPairs[] = n ? [{ edge: "all", thieves: s.steals.matrix }] : [];
   for (const { edge, matrix } of s.dag?.edges ?? []) {

@@ -10,7 +10,7 @@ import type {
   Summary,
 } from "../data/contract";
 import { requests } from "../data/requests";
-import { areaTicks, percent, ticks } from "../format";
+import { workerTicks, percent, ticks } from "../format";
 import {
   announcement,
   colorBy,
@@ -80,7 +80,9 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
         <span />
         <span>
           cost
-          {lost > 0 && <span class="of-lost">, of {areaTicks(lost, r.ticks_per_second)} lost</span>}
+          {lost > 0 && (
+            <span class="of-lost">, of {workerTicks(lost, r.ticks_per_second)} lost</span>
+          )}
         </span>
         <span>saves at best</span>
         <span />
@@ -100,7 +102,7 @@ const MIN_SMALLER_LOSS = 0.005;
 function SmallerLosses(p: { of: FindingWords[]; lost: number; run: RunMeta }) {
   const rest = p.lost - p.of.reduce((sum, f) => sum + f.lost, 0);
   if (!(rest > MIN_SMALLER_LOSS * p.lost)) return null;
-  const [value, unit] = areaTicks(rest, p.run.ticks_per_second).split("\u00a0");
+  const [value, unit] = workerTicks(rest, p.run.ticks_per_second).split("\u00a0");
   return (
     <div class="finding rest">
       <span />
@@ -169,8 +171,8 @@ function Finding(p: {
       <div class="share">
         <span class="cost">
           <span>
-            <b>{areaTicks(f.lost, tps).split("\u00a0")[0]}</b>{" "}
-            {areaTicks(f.lost, tps).split("\u00a0")[1]}
+            <b>{workerTicks(f.lost, tps).split("\u00a0")[0]}</b>{" "}
+            {workerTicks(f.lost, tps).split("\u00a0")[1]}
           </span>
           <span>{percent(f.share)}</span>
         </span>
@@ -185,7 +187,7 @@ function Finding(p: {
       </div>
       <div
         class="saves"
-        title={`If the workers had used this time for the remaining work: ${areaTicks(f.lost, tps)} / ${r.workers} workers. This is the best case, for this change alone.`}
+        title={`If the workers had used this time for the remaining work: ${workerTicks(f.lost, tps)} / ${r.workers} workers. This is the best case, for this change alone.`}
       >
         {f.gain > 0 ? (
           <>

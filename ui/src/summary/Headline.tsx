@@ -5,7 +5,16 @@
  */
 
 import type { FindingWords, Report, RunMeta, Summary, Words } from "../data/contract";
-import { areaTicks, count, fileName, percent, plain, ticks, times, units } from "../format";
+import {
+  workerTicks,
+  count,
+  fileName,
+  percent,
+  plainNumber,
+  ticks,
+  multiple,
+  pageUnits,
+} from "../format";
 import { selection, tab, whatif } from "../store";
 import { Term } from "../terms/Term";
 import { Place, Sentence } from "../ui/widgets";
@@ -18,7 +27,7 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
   return (
     <>
       <h1 class="verdict">
-        {isUsual(report) ? usualVerdict(report!) : units(inPart(s.verdict, report))}
+        {isUsual(report) ? usualVerdict(report!) : pageUnits(inPart(s.verdict, report))}
       </h1>
       {f && !isMachine(f) && report && (
         <p class="why">
@@ -58,10 +67,10 @@ function usualVerdict(report: Report) {
   const busy = report.mean_busy as number;
   return (
     <>
-      On average {plain(busy)} of {count(report.workers)}{" "}
+      On average {plainNumber(busy)} of {count(report.workers)}{" "}
       {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy.{" "}
       {report.limits?.blocked ? "If nothing blocked, it could be at most" : "It can be at most"}{" "}
-      <Term of="parallelism">{times(report.parallelism)}</Term> as fast as on one worker.
+      <Term of="parallelism">{multiple(report.parallelism)}</Term> as fast as on one worker.
     </>
   );
 }
@@ -72,7 +81,7 @@ function Culprit(p: { of: FindingWords; evidence: any; place: any; run: RunMeta 
   const cost = (
     <>
       {" "}
-      That cost <b>{areaTicks(f.lost, r.ticks_per_second)}</b>, {percent(f.share)} of the loss.
+      That cost <b>{workerTicks(f.lost, r.ticks_per_second)}</b>, {percent(f.share)} of the loss.
     </>
   );
   if (f.id !== "serial-strand" || !(e?.ticks > 0))
@@ -85,7 +94,7 @@ function Culprit(p: { of: FindingWords; evidence: any; place: any; run: RunMeta 
   const idle = alone ? r.workers - 1 : f.lost / e.ticks;
   const did = `for ${ticks(e.ticks, r.ticks_per_second)}${
     e.strands > 1 ? ` in ${count(e.strands)} strands` : ""
-  } while ${alone ? count(idle) : `on average ${plain(idle)}`} ${
+  } while ${alone ? count(idle) : `on average ${plainNumber(idle)}`} ${
     idle === 1 ? "other worker" : "workers"
   } had nothing to do`;
   const code = codeWords(f, p.place, r);
@@ -153,7 +162,7 @@ function PossibleGain({
         <>
           {" "}
           If this {isLock ? "lock were held half as long" : "code were twice as fast"}, the limit
-          would be <b>{times(suggested.parallelism)}</b>.
+          would be <b>{multiple(suggested.parallelism)}</b>.
         </>
       )}{" "}
       <button

@@ -7,7 +7,7 @@ import { useJson, valueOf } from "../answers";
 import type { Report, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { partCountText } from "../frame/runParts";
-import { count, fileName, many, percent, plain, ticks, times } from "../format";
+import { count, fileName, plural, percent, plainNumber, ticks, multiple } from "../format";
 import { Term } from "../terms/Term";
 
 export function PartHeadline({ report, run: r }: { report: Report; run: RunMeta }) {
@@ -19,13 +19,13 @@ export function PartHeadline({ report, run: r }: { report: Report; run: RunMeta 
   return (
     <>
       <h1 class="verdict">
-        In {fileName(label)} {plain(busy)} of {count(report.workers)}{" "}
+        In {fileName(label)} {plainNumber(busy)} of {count(report.workers)}{" "}
         {report.workers === 1 ? "worker was" : "workers were"} busy. It can be at most{" "}
-        <Term of="parallelism">{times(report.parallelism)}</Term> as fast as on one worker.
+        <Term of="parallelism">{multiple(report.parallelism)}</Term> as fast as on one worker.
       </h1>
       <p class="why">
         It was open for {t(elapsed)} of {t(r.elapsed)}, in {partCountText(r.only!)} with{" "}
-        {many(tasks, "task")} inside. It is {t(report.work)} of the run's work
+        {plural(tasks, "task")} inside. It is {t(report.work)} of the run's work
         {share(report.work, whole?.work)}; its span is {t(report.span)}
         {whole && <> (the run's: {t(whole.span)})</>}.
       </p>

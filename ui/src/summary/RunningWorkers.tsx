@@ -8,7 +8,7 @@ import { usePlanes, valueOf } from "../answers";
 import { TILE_BINS, type FindingWords, type Report, type RunMeta } from "../data/contract";
 import type { Planes } from "../data/planes";
 import { requests } from "../data/requests";
-import { axis, count, many, percent, plain, steps } from "../format";
+import { axisTime, count, plural, percent, plainNumber, roundSteps } from "../format";
 import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
 import { Term } from "../terms/Term";
@@ -207,7 +207,7 @@ function StripPicture({
   const isRecording = drawn - busy > MIN_RECORDING * P;
   const mean = isRecording ? drawn : busy;
   const perSecond = r.ticks_per_second;
-  const marks = steps(0, r.elapsed / perSecond, Math.max(2, Math.floor(w / 96)));
+  const marks = roundSteps(0, r.elapsed / perSecond, Math.max(2, Math.floor(w / 96)));
   const labels = constantStretches(c, 5)
     .map((s) => ({ ...s, l: x(s.from * c.width), rr: x(Math.min(r.elapsed, s.to * c.width)) }))
     .filter((s) => s.rr - s.l > 84);
@@ -217,7 +217,7 @@ function StripPicture({
       height={bottom + 22}
       data-plot={w}
       role="img"
-      aria-label={`${plain(busy)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
+      aria-label={`${plainNumber(busy)} of ${plural(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
     >
       <rect x="0" y={top} width={w} height={h} fill={t.inset} />
       {paths.map((p) => (
@@ -246,15 +246,15 @@ function StripPicture({
           font-size="11"
           fill={t.fg2}
         >
-          mean {plain(mean)}
+          mean {plainNumber(mean)}
           {isRecording && (
             <tspan x={w + 7} dy="13">
-              {plain(busy)} busy
+              {plainNumber(busy)} busy
             </tspan>
           )}
           <title>
             {isRecording
-              ? `${plain(busy)} workers busy on average, ${plain(mean)} including recording`
+              ? `${plainNumber(busy)} workers busy on average, ${plainNumber(mean)} including recording`
               : "Workers busy on average"}
           </title>
         </text>
@@ -337,7 +337,7 @@ function StripPicture({
                 font-size="11"
                 fill={t.fg3}
               >
-                {axis(s, marks.step)}
+                {axisTime(s, marks.step)}
               </text>
             </g>
           ),

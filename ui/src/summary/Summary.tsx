@@ -12,23 +12,23 @@ import type {
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import {
-  areaTicks,
+  workerTicks,
   count,
   fileName,
   NB,
   percent,
-  plain,
-  short,
+  plainNumber,
+  shortCount,
   ticks,
   time,
-  units,
+  pageUnits,
 } from "../format";
 import { run, runMeta, tab } from "../store";
 import { tokens } from "../colors";
 import { Term } from "../terms/Term";
 import { colours, dark } from "../theme/theme";
 import { BoundsChart } from "../ui/BoundsChart";
-import { breakdown, type Part } from "../ui/breakdown";
+import { breakdown, type Part } from "../ui/timeBreakdown";
 import { errorMargin, isCounted, spanInterval } from "../ui/estimates";
 import { Place, Section } from "../ui/widgets";
 import { useWidth } from "../ui/textWidth";
@@ -139,14 +139,14 @@ function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
   const over = Number(report.breakdown?.oversubscribed ?? 0);
   return (
     <Section
-      title={`Where ${count(report.workers)} × ${ticks(report.elapsed, tps)} = ${areaTicks(total, tps)} went`}
+      title={`Where ${count(report.workers)} × ${ticks(report.elapsed, tps)} = ${workerTicks(total, tps)} went`}
       note={report.unread ? unreadWords(report) : undefined}
       end={
         <>
-          {lost > 0 ? `${areaTicks(lost, tps)} lost` : unread > 0 ? "" : "all of it was work"}
+          {lost > 0 ? `${workerTicks(lost, tps)} lost` : unread > 0 ? "" : "all of it was work"}
           {over > total * 0.001 && (
             <span title="More strands ran than there are workers">
-              oversubscribed {areaTicks(over, tps)}
+              oversubscribed {workerTicks(over, tps)}
             </span>
           )}
         </>
@@ -193,7 +193,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         {between && <span>{between.span}</span>}
       </div>
       <div>
-        <b>{plain(rep.parallelism)}</b>
+        <b>{plainNumber(rep.parallelism)}</b>
         <Term of="parallelism" />
         {between && <span>{between.parallelism}</span>}
       </div>
@@ -202,7 +202,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
           {r.only
             ? count(r.only.tasks)
             : of && !isCounted(of)
-              ? `≈${NB}${short(rep.tasks)}`
+              ? `≈${NB}${shortCount(rep.tasks)}`
               : count(rep.tasks)}
         </b>
         <Term of="task">{rep.tasks === 1 ? "task" : "tasks"}</Term>
@@ -217,7 +217,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         {r.workers === 1 && <span>one worker</span>}
       </div>
       <div title={burden === 0 ? "The cost of a steal was not measured for this run" : undefined}>
-        <b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>
+        <b>{burden > 0 ? plainNumber(rep.burdened_parallelism) : "–"}</b>
         <Term of="burdened" />
         <span>
           {burden > 0
@@ -315,7 +315,7 @@ function CheckedCauses({ of }: { of: Words }) {
             <span class="dim">
               {TERMS[c.what] ? <Term of={TERMS[c.what]!}>{c.what}</Term> : c.what}
             </span>
-            <span class="value">{units(c.value)}</span>
+            <span class="value">{pageUnits(c.value)}</span>
           </div>
         );
       })}
@@ -365,7 +365,7 @@ function Notes({ report: rep, run: r }: { report: Report; run: RunMeta }) {
     <Section title="Notes">
       {notes.map((w) => (
         <p key={w} class="dim">
-          {codeInBackticks(units(w))}
+          {codeInBackticks(pageUnits(w))}
         </p>
       ))}
     </Section>

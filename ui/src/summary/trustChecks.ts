@@ -4,7 +4,7 @@
  */
 
 import type { Report, RunMeta } from "../data/contract";
-import { count, many, percent, ticks, time } from "../format";
+import { count, plural, percent, ticks, time } from "../format";
 
 export interface Trust {
   state: "good" | "bad" | "unknown";
@@ -55,7 +55,7 @@ export function checkRun(report: Report, r: RunMeta): Trust {
       `parts add up to ${count(report.workers)} × ${ticks(report.elapsed, r.ticks_per_second)}`,
     );
   const switches = Number(report.cpu?.missing_switches ?? 0);
-  if (switches > 0) words.push(`${many(switches, "context switch", "context switches")} missed`);
+  if (switches > 0) words.push(`${plural(switches, "context switch", "context switches")} missed`);
   if (checks.length === 0)
     return {
       state: "unknown",
@@ -99,7 +99,7 @@ export function machineFacts(
   r: RunMeta,
 ): { loud: boolean; words: string[] } | null {
   if (r.cpus === null) return null;
-  const words = [many(r.cpus, "CPU"), many(report.workers, "worker")];
+  const words = [plural(r.cpus, "CPU"), plural(report.workers, "worker")];
   const whole = report.workers * report.elapsed;
   const off = whole > 0 ? Number(report.breakdown?.descheduled ?? 0) / whole : 0;
   const loud = off >= 0.05;

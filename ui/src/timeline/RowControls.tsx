@@ -1,7 +1,7 @@
 /** Height and order of the rows, and which of them are pinned or hidden. */
 
 import type { RunMeta } from "../data/contract";
-import { count, many } from "../format";
+import { count, plural } from "../format";
 import { rowsShown, type RowsShown } from "../store";
 import { GROUPINGS, NO_GROUPING } from "./rowGroups";
 import { setRows } from "./rowOrder";
@@ -99,7 +99,7 @@ export function RowControls({ meta }: { meta: RunMeta }) {
           title="Show all rows again"
           onClick={() => setRows({ hidden: [] }, "All rows are shown")}
         >
-          {many(hidden.length, "row")} hidden <span aria-hidden="true">×</span>
+          {plural(hidden.length, "row")} hidden <span aria-hidden="true">×</span>
         </button>
       )}
     </>

@@ -8,7 +8,7 @@ import { runMeta, selection, source } from "../store";
 import { csvText, svgText } from "./export";
 import { gestures } from "./gestures";
 import { registerKeys } from "./commands";
-import { StrandTable } from "./Table";
+import { StrandTable } from "./StrandTable";
 import { Toolbar } from "./Toolbar";
 import { Tooltip } from "./Tooltip";
 import type { Pointed } from "./Tooltip";

@@ -5,7 +5,7 @@ import { count } from "../format";
 import { colorBy, layers } from "../store";
 import type { ColorBy, Layer } from "../store";
 import { colours, dark } from "../theme/theme";
-import { Glyph } from "./layerGlyphs";
+import { LayerGlyph } from "./layerGlyphs";
 import { LAYER_NAMES, hasLayer, toggleLayer } from "./layers";
 import { Legend } from "./Legend";
 import { RowControls } from "./RowControls";
@@ -82,7 +82,7 @@ export function Toolbar({
             title={there ? titleOf(layer) : missing(layer, meta)}
             onClick={() => toggleLayer(layer)}
           >
-            <Glyph layer={layer} t={t} dark={dark.value} />
+            <LayerGlyph layer={layer} t={t} dark={dark.value} />
             {LAYER_NAMES[layer]}
             {n > 0 && <span class="tl-n">{count(n)}</span>}
             {layer === "critical" && <kbd>K</kbd>}

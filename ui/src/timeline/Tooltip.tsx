@@ -1,8 +1,8 @@
 /** Describes what is under the pointer. Everything in it is also in the drawer after a click. */
 
-import { KINDS } from "./parallelismStrip";
+import { READY_KINDS } from "./parallelismStrip";
 import type { Signal } from "@preact/signals";
-import { count, many, percent, three, ticks as timeOf, rowLabel } from "../format";
+import { count, plural, percent, threeDigits, ticks as timeOf, rowLabel } from "../format";
 import { FLAG } from "./strandBoxes";
 import { boxesOf } from "./selection";
 import { binAt } from "./hitTest";
@@ -10,7 +10,7 @@ import type { Hit } from "./hitTest";
 import { columnAt } from "./parallelismProfile";
 import { exact } from "./timeScale";
 import type { TimelineView } from "./timelineView";
-import { KIND_WORDS } from "./waits";
+import { WAIT_KIND_NAMES } from "./waits";
 
 export interface Pointed {
   hit: Hit;
@@ -104,7 +104,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
       return {
         title:
           hit.strands > 1
-            ? `${many(hit.strands, "strand")}${hit.strands >= 65535 ? " or more" : ""} in this column`
+            ? `${plural(hit.strands, "strand")}${hit.strands >= 65535 ? " or more" : ""} in this column`
             : code(hit.code),
         lines: [
           ["longest", code(hit.code)],
@@ -141,11 +141,11 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
       const s = view.scene;
       const v = c && s && view.pointer ? columnAt(c, s.scale, view.pointer.x) : null;
       if (!v) return null;
-      const lines: Line[] = [["running", three(v.running!)]];
+      const lines: Line[] = [["running", threeDigits(v.running!)]];
       // The legend's words and sums.
-      for (const kind of KINDS) {
+      for (const kind of READY_KINDS) {
         const ready = kind.of.reduce((sum, k) => sum + (v[`ready_${k}`] || 0), 0);
-        if (ready > 0.005) lines.push([kind.name, three(ready)]);
+        if (ready > 0.005) lines.push([kind.name, threeDigits(ready)]);
       }
       for (const [name, key] of [
         ["delay", "delay"],
@@ -155,7 +155,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
         ["blocked", "blocked"],
         ["not read", "unread"],
       ] as const) {
-        if (v[key]! > 0.005) lines.push([name, `${three(v[key]!)} of ${meta.workers}`]);
+        if (v[key]! > 0.005) lines.push([name, `${threeDigits(v[key]!)} of ${meta.workers}`]);
       }
       return { title: time(hit.t), lines };
     }
@@ -174,7 +174,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
     case "wait": {
       const w = hit.wait;
       return {
-        title: `Wait for ${KIND_WORDS[w.kind] ?? w.kind}`,
+        title: `Wait for ${WAIT_KIND_NAMES[w.kind] ?? w.kind}`,
         lines: [
           ["who", row(w.row)],
           [
@@ -201,8 +201,8 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
         );
         if (there.more_sites > 0) names.push(`${there.more_sites} more`);
         lines.unshift(["site", names.join(", ")]);
-        lines.push(["before", `${many(there.before, "spawn")} by this worker`]);
-        return { title: many(there.total, "spawn"), lines };
+        lines.push(["before", `${plural(there.before, "spawn")} by this worker`]);
+        return { title: plural(there.total, "spawn"), lines };
       }
       const id = creatorOf(view, hit) ?? hit.dot.strand;
       const s = id === null ? null : view.facts.strand(id);
@@ -211,7 +211,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
       if (name) lines.unshift(["site", name]);
       else if (s !== undefined) lines.unshift(["site", "zoom in to see it"]);
       if (to?.function && to.at) lines.push(["in", to.function]);
-      return { title: many(hit.dot.creates, "spawn"), lines };
+      return { title: plural(hit.dot.creates, "spawn"), lines };
     }
     case "load": {
       const found = view.scene && binAt(view.scene, hit.row, hit.t);
@@ -224,7 +224,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
       const cpu = p.cpu?.[at];
       if (cpu !== undefined) lines.push(["on a CPU", percent(cpu / 255)]);
       const queue = p.queue?.[at];
-      if (queue !== undefined) lines.push(["in its queue", `${three(queue)} tasks`]);
+      if (queue !== undefined) lines.push(["in its queue", `${threeDigits(queue)} tasks`]);
       if (p.failed) lines.push(["failed attempts", count(p.failed[at] ?? 0)]);
       if (p.asleep) lines.push(["asleep", percent((p.asleep[at] ?? 0) / 255)]);
       lines.push(["mean of", time(ticks)]);
@@ -262,7 +262,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
       };
     case "matrix":
       return {
-        title: many(hit.n, "steal"),
+        title: plural(hit.n, "steal"),
         lines: [
           ["thief", row(hit.thief)],
           ["victim", row(hit.victim)],

@@ -235,7 +235,7 @@ function crowded(rows: number, pitch: number): Scene {
       close() {},
     }),
     rowsOf: () => rows,
-    stops: () => null,
+    detailLimit: () => null,
     bare: false,
   } as unknown as Tiles;
   const b = layOutBands({

@@ -10,7 +10,7 @@ import { selectRowBeside, selectNextSteal, selectParent, stepOnRow } from "./sel
 import { selectHolder, selectNextWait } from "./waitSteps";
 import { stepAlongPath } from "./criticalPathSteps";
 import { hideRow, hideLessBusy, showAllRows, togglePin, toggleSort } from "./rowOrder";
-import { time } from "./timeScale";
+import { timeAt } from "./timeScale";
 import { LAYER_NAMES, hasLayer, toggleLayer } from "./layers";
 import type { TimelineView } from "./timelineView";
 
@@ -145,7 +145,7 @@ function mark(v: TimelineView): void {
   const s = v.scene?.scale;
   if (!s) return;
   const inside = v.pointer && v.pointer.x >= s.x0 && v.pointer.x <= s.x0 + s.width;
-  const t = inside && v.pointer ? time(s, v.pointer.x) : (s.t0 + s.t1) / 2;
+  const t = inside && v.pointer ? timeAt(s, v.pointer.x) : (s.t0 + s.t1) / 2;
   const near = v.marks.findIndex((m) => Math.abs(m - t) < (4 * (s.t1 - s.t0)) / s.width);
   v.marks =
     near >= 0 ? v.marks.filter((_, i) => i !== near) : [...v.marks, t].sort((a, b) => a - b);

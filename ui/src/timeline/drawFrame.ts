@@ -1,13 +1,13 @@
 /** Draws one frame, from the background up. */
 
 import { partsOf, rowsEnd } from "./verticalLayout";
-import { attempts } from "./attempts";
+import { drawAttempts } from "./stealAttempts";
 import * as marks from "./marks";
-import { axis, minimap } from "./minimap";
+import { drawAxis, drawMinimap } from "./minimap";
 import { drawPath } from "./paths";
 import type { Pen } from "./pen";
 import type { ProfileColumns } from "./parallelismProfile";
-import { regions } from "./regions";
+import { drawRegions } from "./regions";
 import * as rows from "./drawRows";
 import type { Scene } from "./scene";
 import { drawSpawns } from "./spawnDots";
@@ -33,10 +33,10 @@ export interface HitTargets {
 export function drawFrame(s: Scene, pen: Pen, look: TileStyle, lanes: number[]): HitTargets {
   const { bands } = s;
   pen.rect(0, 0, bands.width, bands.height, s.tokens.panel);
-  axis(s, pen);
-  minimap(s, pen);
+  drawAxis(s, pen);
+  drawMinimap(s, pen);
   const columns = drawStrip(s, pen);
-  regions(s, pen, lanes);
+  drawRegions(s, pen, lanes);
   // Pinned rows are higher than compact ones.
   const parts = partsOf(bands.rows).map((part) => ({
     ...s,
@@ -62,7 +62,7 @@ export function drawFrame(s: Scene, pen: Pen, look: TileStyle, lanes: number[]):
       rows.drawInnerBoxes(part, pen);
       rows.drawBuriedWaits(part, pen);
       if (part.bands.rows.queue && s.layers.has("queue")) rows.drawQueues(part, pen);
-      if (part.bands.rows.queue && s.layers.has("attempts")) attempts(part, pen);
+      if (part.bands.rows.queue && s.layers.has("attempts")) drawAttempts(part, pen);
       if (s.layers.has("spawns")) dots.push(...drawSpawns(part, pen));
     }
     if (!all.crowded) drawArcs(s, pen, all);
@@ -75,16 +75,20 @@ export function drawFrame(s: Scene, pen: Pen, look: TileStyle, lanes: number[]):
       rows.drawNames(part, pen, s.inner);
     }
     drawSelectedSteal(s, pen, all);
-    marks.outline(s, pen, s.hover, true);
-    marks.outline(s, pen, s.selection, false);
+    marks.drawOutline(s, pen, s.hover, true);
+    marks.drawOutline(s, pen, s.selection, false);
   });
   pen.rect(bands.x0, bands.rows.y, 1, Math.min(bands.rows.h, bands.rows.total), s.tokens.line);
   rows.drawHeads(s, pen);
   drawMatrix(s, pen, all);
-  marks.range(s, pen);
-  marks.userMarks(s, pen);
-  marks.callouts(s, pen);
-  marks.detailLimit(s, pen, s.meta.elapsed > 0 && !s.tiles.bare ? s.tiles.stops(s.scale) : null);
+  marks.drawRange(s, pen);
+  marks.drawUserMarks(s, pen);
+  marks.drawCallouts(s, pen);
+  marks.drawDetailLimit(
+    s,
+    pen,
+    s.meta.elapsed > 0 && !s.tiles.bare ? s.tiles.detailLimit(s.scale) : null,
+  );
   scrollbar(s, pen);
   return { complete, columns, dots, steals: all, waits: shownWaits };
 }

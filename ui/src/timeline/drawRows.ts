@@ -21,7 +21,7 @@ import { FLAG, type StrandBoxes } from "./strandBoxes";
 import { undimmedItems } from "./tileStyle";
 import type { Pen } from "./pen";
 import { LINES, RUN_KINDS } from "./raster";
-import { x as pixel, ticksPerPixel } from "./timeScale";
+import { pixelAt as pixel, ticksPerPixel } from "./timeScale";
 import type { Scene } from "./scene";
 import { binsOf } from "./tiles";
 import type { TileStyle } from "./tiles";
@@ -80,7 +80,7 @@ export function drawLabels(s: Scene, pen: Pen): void {
       const long = end - 16 - pen.textWidth(`${share} busy`, 11) < needs;
       const busy = share && !small && !long ? `${share} busy` : share;
       const room = end - 16 - pen.textWidth(busy, 11) - GAP_PX;
-      pen.text(fit(pen, label, room, small ? 11 : 12, 650), 16, baseline, {
+      pen.text(shorten(pen, label, room, small ? 11 : 12, 650), 16, baseline, {
         size: small ? 11 : 12,
         weight: 650,
         colour: t.fg,
@@ -110,7 +110,7 @@ export function drawHeads(s: Scene, pen: Pen): void {
   });
 }
 
-function fit(pen: Pen, text: string, room: number, size: number, weight: number): string {
+function shorten(pen: Pen, text: string, room: number, size: number, weight: number): string {
   if (pen.textWidth(text, size, weight) <= room) return text;
   let n = text.length;
   while (n > 1 && pen.textWidth(`${text.slice(0, n)}…`, size, weight) > room) n--;
@@ -394,7 +394,11 @@ export function drawNames(s: Scene, pen: Pen, b = s.boxes): void {
     let name = (bySite ? s.meta.sites[b.site[i]!]?.label : s.meta.codes[b.code[i]!]?.label) ?? "";
     if (b.flags[i]! & FLAG.folded) name = `${name} (folded)`;
     const full = `${name} · ${timeOf(b.end[i]! - b.start[i]!, s.meta.ticks_per_second)}`;
-    const text = fits(pen, full, size, w - 14) ? full : fits(pen, name, size, w - 10) ? name : "";
+    const text = hasRoom(pen, full, size, w - 14)
+      ? full
+      : hasRoom(pen, name, size, w - 10)
+        ? name
+        : "";
     if (!text) continue;
     readFacts(b, i, facts);
     const colour = s.palette.of(facts);
@@ -414,7 +418,7 @@ export function drawNames(s: Scene, pen: Pen, b = s.boxes): void {
   }
 }
 
-function fits(pen: Pen, text: string, size: number, room: number): boolean {
+function hasRoom(pen: Pen, text: string, size: number, room: number): boolean {
   // This cheap estimate rules out most texts without measuring them.
   return text.length * size * 0.3 < room && pen.textWidth(text, size, 600) <= room;
 }

@@ -4,7 +4,7 @@ import { hover, range, selection } from "../store";
 import type { Selection } from "../store";
 import { select, selectHit, selectionOf } from "./selection";
 import type { Hit } from "./hitTest";
-import { time } from "./timeScale";
+import { timeAt } from "./timeScale";
 import type { Span } from "./timeScale";
 import type { TimelineView } from "./timelineView";
 
@@ -97,7 +97,7 @@ export function gestures(
       p.x < view.scene.bands.x0
     )
       drag = { kind: "pan", ...p, window };
-    else drag = { kind: "range", from: time(view.scene.scale, p.x) };
+    else drag = { kind: "range", from: timeAt(view.scene.scale, p.x) };
     pressed = { ...p, hit, drag, moved: false, again };
     if (e.button === 1) e.preventDefault();
   });
@@ -134,11 +134,11 @@ export function gestures(
       view.panTicks(to - view.window.t0);
       if (view.scrollRows(drag.y - p.y)) drag.y = p.y;
     } else if (drag.kind === "range") {
-      const t = limit(time(s.scale, p.x));
+      const t = limit(timeAt(s.scale, p.x));
       view.dragged = { t0: Math.min(drag.from, t), t1: Math.max(drag.from, t) };
       view.invalidate();
     } else {
-      const t = limit(time(s.overview, p.x));
+      const t = limit(timeAt(s.overview, p.x));
       const w = drag.window;
       const by = t - drag.from;
       if (drag.part === "middle") view.show({ t0: w.t0 + by, t1: w.t1 + by });

@@ -7,7 +7,7 @@ import { headAt, laneHeight, laneTop, rowAt, styleOf } from "./verticalLayout";
 import type { HitTargets } from "./drawFrame";
 import type { RowGroup } from "./rowGroups";
 import { regionAt } from "./regions";
-import { ticksPerPixel, time, x as pixel } from "./timeScale";
+import { ticksPerPixel, timeAt, pixelAt as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 import type { Dot } from "./spawnDots";
 import { cellAt } from "./stealMatrix";
@@ -55,7 +55,7 @@ export function hitTest(
   if (py >= minimap.y - 3 && py <= minimap.y + minimap.h + 3 && inPlot) {
     const a = pixel(s.overview, s.scale.t0);
     const b = pixel(s.overview, s.scale.t1);
-    const t = time(s.overview, px);
+    const t = timeAt(s.overview, px);
     const near = Math.min(6, Math.max(2, (b - a) / 3));
     const part =
       Math.abs(px - a) <= near
@@ -67,7 +67,7 @@ export function hitTest(
             : "outside";
     return { kind: "minimap", t, part };
   }
-  const t = time(s.scale, Math.min(Math.max(px, x0), x0 + plot));
+  const t = timeAt(s.scale, Math.min(Math.max(px, x0), x0 + plot));
   const cell = cellAt(s, drawn.steals, px, py);
   if (cell) return { kind: "matrix", ...cell };
   if (py > minimap.y + minimap.h + 3 && py <= strip.base && inPlot) return { kind: "strip", t };

@@ -3,7 +3,7 @@
 import type { Tokens } from "../colors";
 import type { Layer } from "../store";
 
-export function Glyph({ layer, t, dark }: { layer: Layer; t: Tokens; dark: boolean }) {
+export function LayerGlyph({ layer, t, dark }: { layer: Layer; t: Tokens; dark: boolean }) {
   return (
     <svg width="14" height="10" viewBox="0 0 14 10" aria-hidden="true">
       {inside(layer, t, dark)}

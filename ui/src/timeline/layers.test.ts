@@ -3,7 +3,7 @@ import { TILE_BINS } from "../data/contract";
 import { MockSource } from "../data/mock";
 import { requests } from "../data/requests";
 import { profileColumns, steppedArea } from "./parallelismProfile";
-import { lanes } from "./regions";
+import { regionLanes } from "./regions";
 import { MAX_ARCS, nextArc, visibleSteals } from "./steals";
 import { SvgPen } from "./svg";
 import { TileCache } from "./tileCache";
@@ -22,7 +22,7 @@ const region = (start: number, end: number) => ({
 describe("regions", () => {
   it("stand in the first lane that is free", () => {
     expect(
-      lanes([region(0, 100), region(10, 20), region(20, 30), region(15, 40), region(18, 19)]),
+      regionLanes([region(0, 100), region(10, 20), region(20, 30), region(15, 40), region(18, 19)]),
     ).toEqual([0, 1, 1, 2, -1]);
   });
 });

@@ -7,11 +7,11 @@ import { ticks as timeOf } from "../format";
 import type { Selection } from "../store";
 import { laneHeight, laneMiddle, laneTop } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { x as pixel } from "./timeScale";
+import { pixelAt as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 
 /** Outlines of the selection or, weaker, of the hovered item. */
-export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolean): void {
+export function drawOutline(s: Scene, pen: Pen, what: Selection | null, weak: boolean): void {
   if (!what || what.run !== s.meta.id) return;
   const { rows } = s.bands;
   const colour = s.tokens.accent;
@@ -69,7 +69,7 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
 }
 
 /** The selected or currently drawn range, with its length. */
-export function range(s: Scene, pen: Pen): void {
+export function drawRange(s: Scene, pen: Pen): void {
   const span =
     s.dragged ??
     (s.selection?.kind === "range" && s.selection.run === s.meta.id ? s.selection : null);
@@ -102,7 +102,7 @@ export function range(s: Scene, pen: Pen): void {
 }
 
 /** The user's marks: a line and its time. */
-export function userMarks(s: Scene, pen: Pen): void {
+export function drawUserMarks(s: Scene, pen: Pen): void {
   const { axis, rows, x0, plot } = s.bands;
   const t = s.tokens;
   s.marks.forEach((mark, i) => {
@@ -116,7 +116,7 @@ export function userMarks(s: Scene, pen: Pen): void {
 }
 
 /** The selected finding's text at its place. */
-export function callouts(s: Scene, pen: Pen): void {
+export function drawCallouts(s: Scene, pen: Pen): void {
   const { rows, x0, plot } = s.bands;
   const t = s.tokens;
   for (const c of s.callouts) {
@@ -125,8 +125,8 @@ export function callouts(s: Scene, pen: Pen): void {
     if (b < a) continue;
     const size = 13;
     const most = Math.min(plot - 16, 560);
-    const title = cut(pen, c.title, most - 46, size, 650);
-    const detail = cut(pen, c.detail, most - 46, 12, 400);
+    const title = shorten(pen, c.title, most - 46, size, 650);
+    const detail = shorten(pen, c.detail, most - 46, 12, 400);
     const w = Math.max(pen.textWidth(title, size, 650) + 32, pen.textWidth(detail, 12) + 32) + 14;
     const h = detail ? 46 : 30;
     const middle = Math.min(Math.max((a + b) / 2, x0 + w / 2 + 4), x0 + plot - w / 2 - 4);
@@ -151,7 +151,7 @@ export function callouts(s: Scene, pen: Pen): void {
   }
 }
 
-function cut(pen: Pen, text: string, room: number, size: number, weight: number): string {
+function shorten(pen: Pen, text: string, room: number, size: number, weight: number): string {
   if (pen.textWidth(text, size, weight) <= room) return text;
   let n = text.length;
   while (n > 1 && pen.textWidth(`${text.slice(0, n)}…`, size, weight) > room)
@@ -160,7 +160,7 @@ function cut(pen: Pen, text: string, room: number, size: number, weight: number)
 }
 
 /** The line below the axis, if a report has no finer detail. */
-export function detailLimit(s: Scene, pen: Pen, level: number | null): void {
+export function drawDetailLimit(s: Scene, pen: Pen, level: number | null): void {
   if (level === null) return;
   const { axis, x0, plot } = s.bands;
   const text = `report: no detail below ${timeOf(2 ** level, s.meta.ticks_per_second)} here`;

@@ -1,13 +1,13 @@
 /** The minimap: the whole run with the window on it, and the window's axis. */
 
-import { axis as labelAt, ticks as timeOf } from "../format";
+import { axisTime as labelAt, ticks as timeOf } from "../format";
 import { veil } from "./tileStyle";
 import type { Pen } from "./pen";
 import { profileColumns, steppedArea } from "./parallelismProfile";
-import { axis as axisOf, isWholeRun, x as pixel } from "./timeScale";
+import { axis as axisOf, isWholeRun, pixelAt as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 
-export function minimap(s: Scene, pen: Pen): void {
+export function drawMinimap(s: Scene, pen: Pen): void {
   const { minimap: band, x0, plot } = s.bands;
   const t = s.tokens;
   pen.text("Whole run", 16, band.y + (band.h > 24 ? 12 : 10), {
@@ -51,7 +51,7 @@ export function minimap(s: Scene, pen: Pen): void {
   }
 }
 
-export function axis(s: Scene, pen: Pen): void {
+export function drawAxis(s: Scene, pen: Pen): void {
   const { axis: y, x0, plot, rows } = s.bands;
   const t = s.tokens;
   const made = axisOf(s.scale, s.meta.ticks_per_second, Math.max(2, Math.min(10, plot / 110)));

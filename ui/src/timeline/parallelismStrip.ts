@@ -4,22 +4,22 @@
  * beyond the free workers, on a log scale.
  */
 
-import { three } from "../format";
+import { threeDigits } from "../format";
 import { readyCreate } from "./tileStyle";
 import type { Paint, Pen } from "./pen";
 import { READY, profileColumns, steppedArea } from "./parallelismProfile";
 import type { ProfileColumns } from "./parallelismProfile";
-import { x as pixel } from "./timeScale";
+import { pixelAt as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 
 /** Heights in the strip for numbers of strands. */
-export interface Height {
+export interface StripHeight {
   y(n: number): number;
   /** The number at the top edge. */
   cap: number;
 }
 
-export function height(s: Scene, most: number): Height {
+export function stripHeight(s: Scene, most: number): StripHeight {
   const { strip } = s.bands;
   const p = Math.max(1, s.meta.workers);
   let cap = 2 * p;
@@ -39,7 +39,7 @@ export function height(s: Scene, most: number): Height {
  * Kinds of ready strands by colour: ready since its creation, and ready after a wait or a
  * dependence.
  */
-export const KINDS: {
+export const READY_KINDS: {
   name: string;
   of: readonly (typeof READY)[number][];
   paint: (dark: boolean) => Paint;
@@ -67,7 +67,7 @@ export function drawStrip(s: Scene, pen: Pen): ProfileColumns {
     for (let i = 0; i < n; i++) all[i]! += of[i] || 0;
   }
   // Each kind's share of the ready strands, which is also its share of the delay and of the queue.
-  const parts = KINDS.map((kind) => {
+  const parts = READY_KINDS.map((kind) => {
     const part = new Float32Array(n);
     for (const k of kind.of) {
       const of = v[`ready_${k}`]!;
@@ -81,10 +81,10 @@ export function drawStrip(s: Scene, pen: Pen): ProfileColumns {
     if (excess[i]! > 0.01) most = Math.max(most, p + excess[i]!);
     if (v.running![i]! > p) most = Math.max(most, v.running![i]!);
   }
-  const h = height(s, most);
+  const h = stripHeight(s, most);
   const line = Math.round(h.y(p)) + 0.5;
   const middle = most > p ? middleOf(h, p, line) : null;
-  legend(s, pen, c, [h.y(p), ...(middle === null ? [] : [h.y(middle)])]);
+  drawLegend(s, pen, c, [h.y(p), ...(middle === null ? [] : [h.y(middle)])]);
   const t = s.tokens;
   pen.clip(x0, band.y, plot, band.h + 1, () => {
     const from = Math.max(x0, pixel(s.scale, 0));
@@ -115,7 +115,7 @@ export function drawStrip(s: Scene, pen: Pen): ProfileColumns {
     stack((i) => v.descheduled![i]!, { ground: "descheduled", strong: true }, 0.01, 0.6);
     stack((i) => v.blocked![i]!, { ground: "blocked", strong: true }, 0.01, 0.6);
     if (s.layers.has("delay")) {
-      KINDS.forEach((kind, k) =>
+      READY_KINDS.forEach((kind, k) =>
         stack((i) => v.delay![i]! * parts[k]![i]!, kind.paint(s.dark), 0.004),
       );
     } else for (let i = 0; i < n; i++) level[i]! += v.delay![i] || 0;
@@ -128,7 +128,7 @@ export function drawStrip(s: Scene, pen: Pen): ProfileColumns {
         level[i] = Math.max(p, v.running![i] || 0);
         y[i] = h.y(level[i]!);
       }
-      KINDS.forEach((kind, k) =>
+      READY_KINDS.forEach((kind, k) =>
         stack((i) => excess[i]! * parts[k]![i]!, kind.paint(s.dark), 0.01),
       );
     }
@@ -140,7 +140,7 @@ export function drawStrip(s: Scene, pen: Pen): ProfileColumns {
         from = -1;
       }
     }
-    levels(s, pen, c, h);
+    drawLevels(s, pen, c, h);
   });
   pen.rect(x0, band.base, plot, 1, t.line2);
   pen.line([x0, line, x0 + plot, line], t.fg, { dash: [6, 3] });
@@ -166,7 +166,7 @@ export function drawStrip(s: Scene, pen: Pen): ProfileColumns {
 }
 
 /** Workers without records, from the line of P down, whatever layers are shown. */
-function drawUnread(s: Scene, pen: Pen, c: ProfileColumns, h: Height): void {
+function drawUnread(s: Scene, pen: Pen, c: ProfileColumns, h: StripHeight): void {
   const of = c.values.unread!;
   if (!isPartial(c)) return;
   const p = s.meta.workers;
@@ -179,7 +179,7 @@ function drawUnread(s: Scene, pen: Pen, c: ProfileColumns, h: Height): void {
 const isPartial = (c: ProfileColumns): boolean => c.values.unread!.some((n) => n > 0.01);
 
 /** The number between P and the top with room for its label, if any. */
-function middleOf(h: Height, p: number, line: number): number | null {
+function middleOf(h: StripHeight, p: number, line: number): number | null {
   const middle = p * 2 ** Math.round(Math.log2(h.cap / p) / 2);
   const at = h.y(middle);
   const fits = middle !== h.cap && middle !== p && at - h.y(h.cap) > 14 && line - at > 14;
@@ -193,7 +193,7 @@ const hasDepends = (c: ProfileColumns): boolean =>
   [c.values.ready_depend, c.values.ready_signal].some((v) => v?.some((n) => n > 0.01));
 
 /** `numbers`: positions of the axis' numbers, which the legend's names avoid. */
-function legend(s: Scene, pen: Pen, c: ProfileColumns, numbers: readonly number[]): void {
+function drawLegend(s: Scene, pen: Pen, c: ProfileColumns, numbers: readonly number[]): void {
   const { strip: band } = s.bands;
   const t = s.tokens;
   pen.text("Parallelism", 16, band.y + 13, { size: 11.5, weight: 600, colour: t.fg });
@@ -206,7 +206,7 @@ function legend(s: Scene, pen: Pen, c: ProfileColumns, numbers: readonly number[
     [{ ground: "app", strong: true }, "no work, program"],
   ];
   const entries: Entry[] = [
-    ...KINDS.map((k): Entry => [k.paint(s.dark), k.name]).filter(
+    ...READY_KINDS.map((k): Entry => [k.paint(s.dark), k.name]).filter(
       ([, name]) => !s.meta.only && (name !== "ready, depend" || hasDepends(c)),
     ),
     [t.work, "running"],
@@ -247,7 +247,7 @@ function legend(s: Scene, pen: Pen, c: ProfileColumns, numbers: readonly number[
 }
 
 /** Labels such as "4 running" where the profile is constant for long, below P. */
-function levels(s: Scene, pen: Pen, c: ProfileColumns, h: Height): void {
+function drawLevels(s: Scene, pen: Pen, c: ProfileColumns, h: StripHeight): void {
   const v = c.values.running!;
   const p = s.meta.workers;
   let shown = 0;
@@ -257,7 +257,7 @@ function levels(s: Scene, pen: Pen, c: ProfileColumns, h: Height): void {
     while (to < c.n && Math.abs(v[to]! - value) < 0.08) to++;
     const width = ((to - from) * s.scale.width) / c.n;
     if (width > 110 && value > 0.2 && h.y(value) - h.y(p) > 18) {
-      const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : three(value)} running`;
+      const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : threeDigits(value)} running`;
       // Inside the free part, which begins above the running workers.
       const at = Math.min(h.y(value) - 5, s.bands.strip.base - 4);
       pen.text(label, s.scale.x0 + (from * s.scale.width) / c.n + 8, at, {

@@ -5,7 +5,7 @@
 
 import { isShown, laneHeight, laneMiddle } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { x as pixel } from "./timeScale";
+import { pixelAt as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 
 export interface PathPiece {

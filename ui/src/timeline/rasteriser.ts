@@ -25,7 +25,7 @@ export class Rasteriser {
    * Jobs that failed in the worker, or all jobs without a worker. They are rendered one per timer
    * event, so that the page stays responsive.
    */
-  private here: number[] = [];
+  private jobsOnThisThread: number[] = [];
   private scheduled = false;
 
   constructor() {
@@ -75,7 +75,7 @@ export class Rasteriser {
   }
 
   private fallBack(id: number): void {
-    this.here.push(id);
+    this.jobsOnThisThread.push(id);
     if (this.scheduled) return;
     this.scheduled = true;
     setTimeout(() => this.step());
@@ -83,13 +83,13 @@ export class Rasteriser {
 
   private step(): void {
     this.scheduled = false;
-    const id = this.here.shift();
+    const id = this.jobsOnThisThread.shift();
     const entry = id === undefined ? undefined : this.waiting.get(id);
     if (entry && id !== undefined) {
       this.waiting.delete(id);
       entry.done(draw(entry.job));
     }
-    if (this.here.length && !this.scheduled) {
+    if (this.jobsOnThisThread.length && !this.scheduled) {
       this.scheduled = true;
       setTimeout(() => this.step());
     }
@@ -98,7 +98,7 @@ export class Rasteriser {
   close(): void {
     this.worker?.terminate();
     this.waiting.clear();
-    this.here = [];
+    this.jobsOnThisThread = [];
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { RegionSpan } from "../data/contract";
 import type { Pen } from "./pen";
-import { x as pixel } from "./timeScale";
+import { pixelAt as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 
 /** Maximum number of lanes; regions that overlap more are omitted and counted in the label. */
@@ -10,7 +10,7 @@ export const MAX_LANES = 3;
 const MAX_SHOWN = 400;
 
 /** Each region's lane: the first that is free when it begins; -1 beyond the last. */
-export function lanes(regions: RegionSpan[]): number[] {
+export function regionLanes(regions: RegionSpan[]): number[] {
   const order = regions
     .map((_, i) => i)
     .sort((a, b) => regions[a]!.start - regions[b]!.start || regions[b]!.end - regions[a]!.end);
@@ -25,10 +25,10 @@ export function lanes(regions: RegionSpan[]): number[] {
   return lane;
 }
 
-export const laneCount = (all: number[]): number =>
+export const regionLaneCount = (all: number[]): number =>
   Math.max(0, ...all.slice(0, 20000).map((l) => l + 1));
 
-export function regions(s: Scene, pen: Pen, lane: number[]): void {
+export function drawRegions(s: Scene, pen: Pen, lane: number[]): void {
   const { regions: band, x0, plot } = s.bands;
   if (!band.h) return;
   const t = s.tokens;

@@ -5,7 +5,7 @@
  */
 
 import type { RunMeta, ThreadMeta } from "../data/contract";
-import { count, fileName, many, percent } from "../format";
+import { count, fileName, plural, percent } from "../format";
 import type { RowsShown } from "../store";
 import { rowOrder } from "./rowOrder";
 
@@ -85,7 +85,7 @@ function titleOf(
   // Thin rows of a group have no room for their names.
   const names = rows.map((row) => run.threads[row]?.label ?? "").join(", ");
   const note = [
-    rows.length < MIN_COUNTED ? names : many(rows.length, "row"),
+    rows.length < MIN_COUNTED ? names : plural(rows.length, "row"),
     known.length === rows.length ? `mean ${percent(mean, 0)} busy` : "",
   ];
   const [kind, number] = key.split(" ") as [string, string | undefined];

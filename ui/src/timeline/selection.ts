@@ -5,7 +5,7 @@
 
 import type { StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
-import { count, many, percent, ticks as timeOf } from "../format";
+import { count, plural, percent, ticks as timeOf } from "../format";
 import { announcement, drawer, rowsOf, selection } from "../store";
 import type { Selection } from "../store";
 import type { StrandBoxes } from "./strandBoxes";
@@ -110,7 +110,7 @@ export function selectRows(view: TimelineView, rows: readonly number[]): void {
       others.length
         ? { kind: "row", run: view.meta.id, row, others }
         : { kind: "row", run: view.meta.id, row },
-      `${many(rows.length, "row")} selected`,
+      `${plural(rows.length, "row")} selected`,
     );
 }
 

@@ -7,7 +7,7 @@ import { contrast, mix } from "../colors";
 import { TILE_BINS } from "../data/contract";
 import { laneTop, visibleRows } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { x as pixel } from "./timeScale";
+import { pixelAt as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 import { binsOf } from "./tiles";
 

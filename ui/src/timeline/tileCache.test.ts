@@ -59,7 +59,7 @@ class Held implements DataSource {
       signal?.addEventListener("abort", () => fail(new Error("aborted")));
     });
   }
-  have(): undefined {
+  cached(): undefined {
     return undefined;
   }
 }
@@ -103,9 +103,9 @@ describe("TileCache", () => {
     cache.want([id(5, 0), id(2, 1)], 8);
     for (const flight of source.open.values()) flight.answer(planes());
     await turn();
-    expect(cache.standIn(id(3, 2), 8)?.level).toBe(5);
+    expect(cache.substitute(id(3, 2), 8)?.level).toBe(5);
     expect(cache.parts(id(3, 0)).map((t) => [t.level, t.index])).toEqual([[2, 1]]);
-    expect(cache.standIn(id(3, 9), 8)).toBeUndefined();
+    expect(cache.substitute(id(3, 9), 8)).toBeUndefined();
   });
 
   it("asks for the next coarser tile where a report carries no finer, and says where detail stops", async () => {
@@ -123,8 +123,8 @@ describe("TileCache", () => {
     expect([...source.open.keys()].at(-1)).toContain("level=5&index=1");
     [...source.open.values()].at(-1)!.answer(planes());
     await turn();
-    expect(cache.stopsAt("rows", 3, 5 * 8192, 6 * 8192, 8)).toBe(5);
-    expect(cache.stopsAt("rows", 6, 0, 10, 8)).toBe(6);
+    expect(cache.detailLimitAt("rows", 3, 5 * 8192, 6 * 8192, 8)).toBe(5);
+    expect(cache.detailLimitAt("rows", 6, 0, 10, 8)).toBe(6);
   });
 
   it("asks again, later, what failed", async () => {

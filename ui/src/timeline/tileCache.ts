@@ -6,7 +6,7 @@
 import type { RunId } from "../data/contract";
 import type { Planes } from "../data/planes";
 import type { DataSource } from "../data/source";
-import { ancestorIndex, tileTicks, url } from "./tileGrid";
+import { ancestorIndex, tileTicks, tileUrl } from "./tileGrid";
 import type { TileId, TileKind } from "./tileGrid";
 
 export interface Tile extends TileId {
@@ -17,7 +17,7 @@ export interface Tile extends TileId {
   used: number;
 }
 
-interface Flight {
+interface TileRequest {
   abort: AbortController;
   wanted: boolean;
 }
@@ -32,7 +32,7 @@ const MAX_BYTES = 192 << 20;
 
 export class TileCache {
   private tiles = new Map<string, Tile>();
-  private flights = new Map<string, Flight>();
+  private requests = new Map<string, TileRequest>();
   private failures = new Map<string, { again: number; times: number }>();
   private clock = 0;
   private bytes = 0;
@@ -48,7 +48,7 @@ export class TileCache {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  private key = (id: TileId): string => url(this.run, id);
+  private key = (id: TileId): string => tileUrl(this.run, id);
 
   /** The tile if it was answered; `data` is null if it is known to be missing. */
   get(id: TileId): Tile | undefined {
@@ -58,7 +58,7 @@ export class TileCache {
   }
 
   get loading(): number {
-    return this.flights.size;
+    return this.requests.size;
   }
 
   /**
@@ -66,7 +66,7 @@ export class TileCache {
    * missing is replaced by the next coarser one that may exist.
    */
   want(list: TileId[], top: number): void {
-    for (const flight of this.flights.values()) flight.wanted = false;
+    for (const flight of this.requests.values()) flight.wanted = false;
     const queue: [string, TileId][] = [];
     const seen = new Set<string>();
     let waitUntil = Infinity;
@@ -83,7 +83,7 @@ export class TileCache {
       if (seen.has(key)) continue;
       seen.add(key);
       if (this.tiles.has(key)) continue;
-      const flight = this.flights.get(key);
+      const flight = this.requests.get(key);
       if (flight) {
         flight.wanted = true;
         continue;
@@ -95,12 +95,12 @@ export class TileCache {
       }
       queue.push([key, id]);
     }
-    for (const [key, flight] of [...this.flights]) {
+    for (const [key, flight] of [...this.requests]) {
       if (flight.wanted) continue;
-      this.flights.delete(key);
+      this.requests.delete(key);
       flight.abort.abort();
     }
-    for (const [key, id] of queue.slice(0, Math.max(0, MAX_REQUESTS - this.flights.size)))
+    for (const [key, id] of queue.slice(0, Math.max(0, MAX_REQUESTS - this.requests.size)))
       this.send(key, id);
     if (waitUntil < Infinity && !this.timer) {
       this.timer = setTimeout(
@@ -114,19 +114,19 @@ export class TileCache {
   }
 
   private send(key: string, id: TileId): void {
-    const flight: Flight = { abort: new AbortController(), wanted: true };
-    this.flights.set(key, flight);
+    const flight: TileRequest = { abort: new AbortController(), wanted: true };
+    this.requests.set(key, flight);
     this.requested++;
     this.source.planes(key, flight.abort.signal).then(
       (data) => this.land(key, flight, id, data),
       (error: unknown) => {
-        if (this.flights.get(key) !== flight) return;
+        if (this.requests.get(key) !== flight) return;
         const why = (error as { why?: string }).why;
         if (why === "absent" || why === "refused") {
           this.land(key, flight, id, null);
           return;
         }
-        this.flights.delete(key);
+        this.requests.delete(key);
         const times = (this.failures.get(key)?.times ?? 0) + 1;
         this.failures.set(key, {
           times,
@@ -138,9 +138,9 @@ export class TileCache {
     );
   }
 
-  private land(key: string, flight: Flight, id: TileId, data: Planes | null): void {
+  private land(key: string, flight: TileRequest, id: TileId, data: Planes | null): void {
     // An aborted request may still be answered, and the answer is valid.
-    if (this.flights.get(key) === flight) this.flights.delete(key);
+    if (this.requests.get(key) === flight) this.requests.delete(key);
     this.failures.delete(key);
     if (data) this.failure = null;
     this.bytes += bytesOf(data);
@@ -161,7 +161,11 @@ export class TileCache {
   }
 
   /** The tile itself, or the nearest coarser one that is loaded. */
-  standIn(id: TileId, top: number, good: (tile: Tile) => boolean = () => true): Tile | undefined {
+  substitute(
+    id: TileId,
+    top: number,
+    good: (tile: Tile) => boolean = () => true,
+  ): Tile | undefined {
     for (let level = id.level; level <= top; level++) {
       const tile = this.get({
         kind: id.kind,
@@ -191,7 +195,7 @@ export class TileCache {
    * The finest level in the source for a window's tiles of a kind, if the source is known to lack
    * `level`; otherwise `level` itself.
    */
-  stopsAt(kind: TileKind, level: number, t0: number, t1: number, top: number): number {
+  detailLimitAt(kind: TileKind, level: number, t0: number, t1: number, top: number): number {
     let finest = level;
     const size = tileTicks(level);
     for (let index = Math.max(0, Math.floor(t0 / size)); index * size < t1; index++) {
@@ -208,8 +212,8 @@ export class TileCache {
 
   /** Forgets everything and aborts all requests. */
   close(): void {
-    for (const flight of this.flights.values()) flight.abort.abort();
-    this.flights.clear();
+    for (const flight of this.requests.values()) flight.abort.abort();
+    this.requests.clear();
     if (this.timer) clearTimeout(this.timer);
     for (const tile of this.tiles.values())
       for (const made of tile.made.values()) (made as { close?: () => void } | null)?.close?.();

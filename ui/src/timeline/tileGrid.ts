@@ -54,7 +54,7 @@ export interface TileId {
   index: number;
 }
 
-export function url(run: RunId, { kind, level, index }: TileId): string {
+export function tileUrl(run: RunId, { kind, level, index }: TileId): string {
   switch (kind) {
     case "rows":
       return requests.rows(run, level, index);

@@ -86,7 +86,7 @@ export class Tiles {
         continue;
       }
       const parts = this.cache.parts(id);
-      const coarse = this.cache.standIn(id, this.top) ?? null;
+      const coarse = this.cache.substitute(id, this.top) ?? null;
       if (!parts.length) {
         slots.push({ ...span, tile: coarse });
         continue;
@@ -137,8 +137,8 @@ export class Tiles {
   }
 
   /** The finest level that a report has here, or null if it has the wanted one. */
-  stops(window: Span): number | null {
-    const finest = this.cache.stopsAt("rows", this.level, window.t0, window.t1, this.top);
+  detailLimit(window: Span): number | null {
+    const finest = this.cache.detailLimitAt("rows", this.level, window.t0, window.t1, this.top);
     return finest > this.level ? finest : null;
   }
 

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { withMargin, axis, interpolate, clamp, minWindow, pan, time, x, zoom } from "./timeScale";
+import {
+  withMargin,
+  axis,
+  interpolate,
+  clamp,
+  minWindow,
+  pan,
+  timeAt,
+  pixelAt,
+  zoom,
+} from "./timeScale";
 import type { Scale } from "./timeScale";
 
 const RUN = 2_000_000_000;
@@ -9,16 +19,16 @@ describe("zoom", () => {
   it("keeps the time under the pointer at its pixel from the whole run to nanoseconds and back", () => {
     const pointer = 700;
     let w: Scale = { t0: 0, t1: RUN, x0: 136, width: 1290 };
-    const held = time(w, pointer);
+    const held = timeAt(w, pointer);
     while (w.t1 - w.t0 > NARROWEST * 1.01) {
-      const before = time(w, pointer);
+      const before = timeAt(w, pointer);
       w = { ...w, ...zoom(w, 0.7, before, RUN, NARROWEST) };
-      expect(Math.abs(x(w, before) - pointer)).toBeLessThan(0.01);
+      expect(Math.abs(pixelAt(w, before) - pointer)).toBeLessThan(0.01);
     }
     expect(w.t1 - w.t0).toBeCloseTo(20, 0);
     while (w.t1 - w.t0 < RUN * 0.5)
-      w = { ...w, ...zoom(w, 1 / 0.7, time(w, pointer), RUN, NARROWEST) };
-    expect(Math.abs(x(w, held) - pointer)).toBeLessThan(1);
+      w = { ...w, ...zoom(w, 1 / 0.7, timeAt(w, pointer), RUN, NARROWEST) };
+    expect(Math.abs(pixelAt(w, held) - pointer)).toBeLessThan(1);
   });
 
   it("ends at the whole run, whatever it was about", () => {

@@ -15,8 +15,9 @@ export interface Scale extends Span {
   width: number;
 }
 
-export const x = (s: Scale, t: number): number => s.x0 + ((t - s.t0) / (s.t1 - s.t0)) * s.width;
-export const time = (s: Scale, px: number): number =>
+export const pixelAt = (s: Scale, t: number): number =>
+  s.x0 + ((t - s.t0) / (s.t1 - s.t0)) * s.width;
+export const timeAt = (s: Scale, px: number): number =>
   s.t0 + ((px - s.x0) / s.width) * (s.t1 - s.t0);
 export const ticksPerPixel = (s: Scale): number => (s.t1 - s.t0) / s.width;
 

@@ -1,7 +1,7 @@
 /** The timeline on its canvas: keeps the data of a frame, draws after changes, moves the window. */
 
 import { effect } from "@preact/signals";
-import { areaTicks, many, percent, ticks as timeOf } from "../format";
+import { workerTicks, plural, percent, ticks as timeOf } from "../format";
 import type { InsideDetail, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import type { DataSource } from "../data/source";
@@ -34,7 +34,7 @@ import type { Pen } from "./pen";
 import { arrangeRows } from "./rowGroups";
 import { NO_ROWS_MESSAGE } from "./drawRows";
 import { Rasteriser } from "./rasteriser";
-import { laneCount, lanes } from "./regions";
+import { regionLaneCount, regionLanes } from "./regions";
 import {
   withMargin,
   interpolate,
@@ -189,7 +189,7 @@ export class TimelineView {
     const regions = this.regions();
     if (regions !== this.laneOf) {
       this.laneOf = regions;
-      this.lane = lanes(regions);
+      this.lane = regionLanes(regions);
     }
     const cpu = layers.value.has("cpu");
     // Attempts to steal are drawn beside the queues' depth.
@@ -207,7 +207,7 @@ export class TimelineView {
       scroll: this.scroll,
       cpu,
       queue,
-      regionLanes: laneCount(this.lane),
+      regionLanes: regionLaneCount(this.lane),
     });
   }
 
@@ -260,7 +260,7 @@ export class TimelineView {
     if (index === null || !words) return [];
     const { show } = words;
     const strand = show.strand === null ? null : this.facts.strand(show.strand);
-    const detail = `${areaTicks(words.lost, this.meta.ticks_per_second)}, ${percent(words.share)} of the lost time`;
+    const detail = `${workerTicks(words.lost, this.meta.ticks_per_second)}, ${percent(words.share)} of the lost time`;
     return [
       {
         number: index + 1,
@@ -331,12 +331,12 @@ export class TimelineView {
     const parts = [
       `view ${exact(s.scale.t0, s.scale, perSecond)} to ${exact(s.scale.t1, s.scale, perSecond)}`,
       `Δ ${timeOf(s.scale.t1 - s.scale.t0, perSecond)}`,
-      `${this.boxes.truncated ? "about " : ""}${many(strands, "strand")} in ${many(Math.floor(s.scale.width), "column")}, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
+      `${this.boxes.truncated ? "about " : ""}${plural(strands, "strand")} in ${plural(Math.floor(s.scale.width), "column")}, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
     ];
     if (this.meta.overview !== null)
       parts.splice(2, 1, `preview in steps of ${timeOf(2 ** this.meta.overview, perSecond)}`);
     const level =
-      this.meta.elapsed > 0 && this.meta.overview === null ? this.tiles.stops(s.scale) : null;
+      this.meta.elapsed > 0 && this.meta.overview === null ? this.tiles.detailLimit(s.scale) : null;
     if (this.tiles.bare) parts.push(NO_ROWS_MESSAGE);
     else if (level !== null)
       parts.push(`report: no detail below ${timeOf(2 ** level, perSecond)} here`);

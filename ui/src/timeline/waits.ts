@@ -5,7 +5,7 @@
 
 import { isShown, laneHeight, laneMiddle, laneTop } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { x as pixel } from "./timeScale";
+import { pixelAt as pixel } from "./timeScale";
 import type { Scale } from "./timeScale";
 import type { Scene } from "./scene";
 import type { Slot } from "./tiles";
@@ -168,7 +168,7 @@ export function waitAt(s: Scene, shown: readonly Wait[], px: number, py: number)
 }
 
 /** A wait's kind as part of a sentence: `a lock`. */
-export const KIND_WORDS: Record<string, string> = {
+export const WAIT_KIND_NAMES: Record<string, string> = {
   lock: "a lock",
   channel: "a channel",
   condition: "a condition variable",

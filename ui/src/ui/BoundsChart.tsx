@@ -4,7 +4,7 @@
  */
 
 import { colours } from "../theme/theme";
-import { plain, times } from "../format";
+import { plainNumber, multiple } from "../format";
 import { textWidth } from "./textWidth";
 
 export interface BoundsRun {
@@ -110,7 +110,7 @@ export function BoundsChart(p: {
       width={p.width}
       height={p.height}
       role="img"
-      aria-label={`Speedup bounds: ${p.runs.map((r) => `${r.label} at most ${plain(r.parallelism)}`).join(", ")}${p.measured.length ? `; measured ${p.measured.map((m) => `${plain(m.speedup)} on ${m.workers}`).join(", ")}` : ""}`}
+      aria-label={`Speedup bounds: ${p.runs.map((r) => `${r.label} at most ${plainNumber(r.parallelism)}`).join(", ")}${p.measured.length ? `; measured ${p.measured.map((m) => `${plainNumber(m.speedup)} on ${m.workers}`).join(", ")}` : ""}`}
     >
       {yTicks.map((v) => (
         <g key={v}>
@@ -181,7 +181,7 @@ export function BoundsChart(p: {
           size={11}
           weight={600}
           fill={t.fg}
-          text={`at most ${times(p.runs[0]!.parallelism)} (work / span)`}
+          text={`at most ${multiple(p.runs[0]!.parallelism)} (work / span)`}
           ground={t.panel2}
         />
       )}
@@ -206,7 +206,7 @@ export function BoundsChart(p: {
           p.runs.map((r) => ({
             y: Y(Math.min(r.parallelism, most)),
             text: r.label,
-            limit: `at most ${times(r.parallelism)}`,
+            limit: `at most ${multiple(r.parallelism)}`,
             fill: r.colour,
           })),
         ).map((l, i) => (
@@ -237,7 +237,7 @@ export function BoundsChart(p: {
               stroke={m.strong ? t.panel : m.colour}
               stroke-width={m.strong ? 1.5 : 2}
             >
-              <title>{`${times(m.speedup)} on ${m.workers}, ${m.simulated ? "simulated" : "measured"}: ${m.how}`}</title>
+              <title>{`${multiple(m.speedup)} on ${m.workers}, ${m.simulated ? "simulated" : "measured"}: ${m.how}`}</title>
             </path>
             {m.strong &&
               p.compact &&
@@ -245,7 +245,7 @@ export function BoundsChart(p: {
                 // Below the label's usual place if the flat line of the bound would cross it.
                 const bound = p.runs[0]?.parallelism ?? 0,
                   onLine = Math.abs(Y(m.speedup) - Y(bound)) < 9,
-                  text = `${times(m.speedup)} this run`,
+                  text = `${multiple(m.speedup)} this run`,
                   flip = X(m.workers) + 14 + textWidth(text, 11.5, 600) > left + w;
                 return (
                   <HaloText

@@ -3,7 +3,7 @@
 import { tokens } from "../colors";
 import { fillOf } from "../patterns";
 import { dark } from "../theme/theme";
-import type { Part } from "./breakdown";
+import type { Part } from "./timeBreakdown";
 import { placeLabels } from "./leaderLines";
 import { textWidth, useWidth } from "./textWidth";
 

@@ -6,7 +6,7 @@
 import { useJson, valueOf } from "../answers";
 import type { Estimated, Report } from "../data/contract";
 import { requests } from "../data/requests";
-import { count, NB, percent, plain, short, ticks } from "../format";
+import { count, NB, percent, plainNumber, shortCount, ticks } from "../format";
 import { run, runMeta } from "../store";
 
 /** Estimates of the current run, once its report is there; `null` if it was recorded in full. */
@@ -33,7 +33,7 @@ export function spanInterval(
   perSecond: number,
 ): { span: string; parallelism: string } {
   const time = (n: number) => (report.metric === "time" ? ticks(n, perSecond) : count(n));
-  const of_ = (span: number) => plain(span > 0 ? report.work / span : 1);
+  const of_ = (span: number) => plainNumber(span > 0 ? report.work / span : 1);
   return {
     span: range(time(of.span_low), time(of.span_high)),
     parallelism: range(of_(of.span_high), of_(of.span_low)),
@@ -48,7 +48,7 @@ const intervalText = (range: string): string =>
   range.includes(" to ") ? `between ${range.replace(" to ", " and ")}` : range;
 
 /** An estimate, rounded to the digits that it supports. */
-export const roundedEstimate = (n: number): string => (n < 10_000 ? count(n) : short(n));
+export const roundedEstimate = (n: number): string => (n < 10_000 ? count(n) : shortCount(n));
 
 /** Sentences about the amount that was not recorded, and what is known of it. */
 export function estimateSentences(of: Estimated, report: Report, perSecond: number): string {

@@ -3,7 +3,7 @@
 import type { ComponentChildren, CSSProperties } from "preact";
 import { markInk, runColour, type Colour } from "../colors";
 import type { Words } from "../data/contract";
-import { fileName, units } from "../format";
+import { fileName, pageUnits } from "../format";
 import { keyText } from "../keys";
 import { run, showInTab } from "../store";
 import { dark } from "../theme/theme";
@@ -159,11 +159,11 @@ export function Sentence({ of }: { of: Words }) {
             {w.text}
           </span>
         ) : w.as === "strong" ? (
-          <b key={i}>{units(w.text)}</b>
+          <b key={i}>{pageUnits(w.text)}</b>
         ) : w.as === "place" ? (
           <Place key={i} label={w.text} file={w.file} line={w.line} />
         ) : (
-          <span key={i}>{units(w.text)}</span>
+          <span key={i}>{pageUnits(w.text)}</span>
         ),
       )}
     </>
@@ -171,7 +171,7 @@ export function Sentence({ of }: { of: Words }) {
 }
 
 export function plainWords(of: Words): string {
-  return of.map((w) => units(w.text)).join("");
+  return of.map((w) => pageUnits(w.text)).join("");
 }
 
 export function Section(p: {

@@ -1,7 +1,7 @@
 /** The result of a what-if: a number before and after, and the parallelism at every factor. */
 
 import type { Report, RunMeta, WhatIf } from "../data/contract";
-import { plain, ticks } from "../format";
+import { plainNumber, ticks } from "../format";
 import { Section } from "../ui/widgets";
 
 /** A number before and after. */
@@ -67,7 +67,7 @@ export function FactorTable({
                   <i
                     style={{ width: `${(x.parallelism / top) * 140}px`, background: "var(--work)" }}
                   />
-                  {plain(x.parallelism)}
+                  {plainNumber(x.parallelism)}
                 </span>
               </td>
             </tr>

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { useJson, valueOf } from "../answers";
 import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
-import { files } from "../sites/SourcePane";
+import { sourceFiles } from "../sites/SourcePane";
 import { announcement, run, selection, whatif } from "../store";
 import { SourceLines } from "../ui/SourceLines";
 import { WhenAnswered, codeInBackticks, EmptyState } from "../ui/placeholders";
@@ -21,7 +21,7 @@ export function SourceLinesPicker({
   what: string[];
   onChange: (what: string[]) => void;
 }) {
-  const list = files(r);
+  const list = sourceFiles(r);
   const picked = useSignal<string | null>(null);
   const drag = useSignal<{ from: number; to: number } | null>(null);
   const byKey = useSignal(false);

@@ -16,7 +16,7 @@ import type {
 } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { change, count, plain, ticks, times } from "../format";
+import { signedPercent, count, plainNumber, ticks, multiple } from "../format";
 import { announcement, meta, runMeta, selection, status, whatif } from "../store";
 import { dark } from "../theme/theme";
 import { BoundsChart } from "../ui/BoundsChart";
@@ -133,7 +133,8 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
   );
   const rep = valueOf(report);
   useEffect(() => {
-    if (row) announcement.value = `${count(factor)}× faster: parallelism ${plain(row.parallelism)}`;
+    if (row)
+      announcement.value = `${count(factor)}× faster: parallelism ${plainNumber(row.parallelism)}`;
   }, [row]);
   const names = what.map((w) => targetLabel(w, r));
   const [chart, width] = useWidth<HTMLDivElement>(420);
@@ -213,22 +214,22 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
             <div class="pairs">
               <BeforeAfter
                 title="parallelism"
-                before={plain(rep.parallelism)}
-                after={row && plain(row.parallelism)}
-                note={row && change(row.parallelism / rep.parallelism - 1)}
+                before={plainNumber(rep.parallelism)}
+                after={row && plainNumber(row.parallelism)}
+                note={row && signedPercent(row.parallelism / rep.parallelism - 1)}
                 good={!!row && row.parallelism > rep.parallelism}
               />
               <BeforeAfter
                 title="span"
                 before={ticks(rep.span, r.ticks_per_second)}
                 after={row && ticks(row.span, r.ticks_per_second)}
-                note={row && change(row.span / rep.span - 1)}
+                note={row && signedPercent(row.span / rep.span - 1)}
                 good={!!row && row.span < rep.span}
               />
               <BeforeAfter
                 title={`at most on ${count(r.workers)}`}
-                before={times(Math.min(r.workers, rep.parallelism))}
-                after={row && times(Math.min(r.workers, row.parallelism))}
+                before={multiple(Math.min(r.workers, rep.parallelism))}
+                after={row && multiple(Math.min(r.workers, row.parallelism))}
                 note={null}
                 good={false}
               />

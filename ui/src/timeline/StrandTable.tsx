@@ -12,7 +12,7 @@ const MAX_ROWS = 500;
 const TIMES = new Set(STRAND_COLUMNS.flatMap((h, i) => (h.endsWith("(s)") ? [i] : [])));
 const SITE = STRAND_COLUMNS.indexOf("spawn site");
 
-function cellText(cell: string | number, column: number, view: TimelineView): string {
+function tableCellText(cell: string | number, column: number, view: TimelineView): string {
   if (typeof cell === "string") return column === SITE ? fileName(cell) : cell;
   if (TIMES.has(column))
     return ticks(cell * view.meta.ticks_per_second, view.meta.ticks_per_second);
@@ -69,7 +69,7 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
               >
                 {r.cells.map((cell, i) => (
                   <td key={i} class={typeof cell === "number" ? "n" : ""}>
-                    {cellText(cell, i, view)}
+                    {tableCellText(cell, i, view)}
                   </td>
                 ))}
               </tr>

@@ -6,7 +6,7 @@
 import { visibleRows } from "./verticalLayout";
 import type { Pen } from "./pen";
 import { queueBase } from "./drawRows";
-import { x as pixel } from "./timeScale";
+import { pixelAt as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 import { binsOf } from "./tiles";
 import { TILE_BINS } from "../data/contract";
@@ -17,7 +17,7 @@ const SLEEP = 2;
 /** Opacity of a mark, by the number of attempts in a pixel. */
 const STRENGTHS = [0.45, 0.6, 0.75, 0.9, 1];
 
-export function attempts(s: Scene, pen: Pen): void {
+export function drawAttempts(s: Scene, pen: Pen): void {
   const { rows } = s.bands;
   if (rows.compact) return;
   const marks = STRENGTHS.map(() => [] as number[]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isOwn } from "./SourcePane";
+import { isProgramFile } from "./SourcePane";
 
 describe("a file of the run", () => {
   it("is the program's own unless it is a library's", () => {
@@ -10,7 +10,7 @@ describe("a file of the run", () => {
         "../bench/tp/msort.cpp",
         "C:\\me\\a.cpp",
         "my-library/a.rs",
-      ].every(isOwn),
+      ].every(isProgramFile),
     ).toBe(true);
     expect(
       [
@@ -19,7 +19,7 @@ describe("a file of the run", () => {
         "/rustc/5980/library/std/src/rt.rs",
         "/home/me/.cargo/registry/src/x/rayon-1.12.0/src/lib.rs",
         "<stdin>",
-      ].some(isOwn),
+      ].some(isProgramFile),
     ).toBe(false);
   });
 });
