@@ -5,7 +5,7 @@ import { check, Skip, until } from "./harness.mjs";
 
 const LAYOUTS = ["structure", "linear", "power", "log", "time"];
 const COLOURS = ["code", "worker", "site", "activity", "critical", "level"];
-/** Maximum number of nodes shown, as in ui/src/dagview/expandedSet.ts. */
+/** Maximum number of nodes shown, as in ui/src/dag/expandedSet.ts. */
 const MAX_NODES = 5000;
 
 const nodes = (page) => page.evaluate(() => window.__dag?.() ?? []);

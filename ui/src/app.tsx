@@ -2,8 +2,8 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { Compare } from "./compare/Compare";
-import { dagDrawer } from "./dagview/toolbarOptions";
-import { DagView } from "./dagview/DagView";
+import { dagDrawer } from "./dag/toolbarOptions";
+import { DagView } from "./dag/DagView";
 import { Drawer } from "./drawer/Drawer";
 import { Flame } from "./flame/Flame";
 import { Banners } from "./frame/Banners";

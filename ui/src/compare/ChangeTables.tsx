@@ -5,7 +5,7 @@ import { codeColour } from "../codeColours";
 import { signedPercent, count, plainNumber, time, multiple } from "../format";
 import { runMeta } from "../store";
 import { colours, dark } from "../theme/theme";
-import { Place, RunBadge, Swatch } from "../ui/widgets";
+import { Place, RunBadge, Swatch } from "../components/widgets";
 import { sharedColour } from "../timeline/drawStacked";
 import type { Change, ChangedPlace, Quantity } from "./changes";
 

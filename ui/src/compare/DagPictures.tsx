@@ -2,20 +2,20 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { firstPicture } from "../dagview/expandedSet";
-import { fit, type View } from "../dagview/camera";
-import { GAP_TIMED, isDot, place, type Options } from "../dagview/layout";
-import { InsideLoader } from "../dagview/insideLoader";
-import { buildModel, type Model } from "../dagview/model";
-import { paintDag } from "../dagview/paint";
-import { CanvasPen } from "../dagview/pen";
+import { firstPicture } from "../dag/expandedSet";
+import { fit, type View } from "../dag/camera";
+import { GAP_TIMED, isDot, place, type Options } from "../dag/layout";
+import { InsideLoader } from "../dag/insideLoader";
+import { buildModel, type Model } from "../dag/model";
+import { paintDag } from "../dag/paint";
+import { CanvasPen } from "../dag/pen";
 import type { RunMeta } from "../data/contract";
 import { Unavailable } from "../data/source";
 import { plural } from "../format";
 import { meta, run, source, tab } from "../store";
 import { colours, dark } from "../theme/theme";
 import { observeSize } from "../timeline/elementSize";
-import { RunBadge } from "../ui/widgets";
+import { RunBadge } from "../components/widgets";
 
 const HEIGHT = 400;
 /** Free space around the picture. */

@@ -15,8 +15,8 @@ import { nameOf, placeOf } from "../flame/frameLook";
 import { find, keyOf, treeOf, type FlameNode } from "../flame/tree";
 import { percent } from "../format";
 import { dark } from "../theme/theme";
-import { Choice, RunBadge, Section } from "../ui/widgets";
-import { EmptyState } from "../ui/placeholders";
+import { Choice, RunBadge, Section } from "../components/widgets";
+import { EmptyState } from "../components/placeholders";
 import "../flame/flame.css";
 
 /** The whole of the shares; kept while other tabs are shown. */

@@ -2,7 +2,7 @@
 
 import type { RunMeta } from "../data/contract";
 import { announcement, furtherRuns } from "../store";
-import { RunBadge } from "../ui/widgets";
+import { RunBadge } from "../components/widgets";
 
 /** Maximum number of timelines above each other. */
 export const MAX_RUNS = 6;

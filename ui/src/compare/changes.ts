@@ -2,7 +2,7 @@
 
 import { fileName } from "../format";
 import type { CodeName, RunMeta, SiteExtra } from "../data/contract";
-import { csv, type Column } from "../ui/Table";
+import { csv, type Column } from "../components/Table";
 
 export interface Change {
   absolute: number;

@@ -6,7 +6,7 @@
 import type { ComponentChildren } from "preact";
 import type { RunMeta } from "../data/contract";
 import { plural, percent, ticks } from "../format";
-import { dagDrawer } from "../dagview/toolbarOptions";
+import { dagDrawer } from "../dag/toolbarOptions";
 import { useSelectionReport } from "../report/SelectionReport";
 import type { RunPart } from "../report/tileSums";
 import { drawer, range, runMeta, selection, split, tab, type Selection } from "../store";

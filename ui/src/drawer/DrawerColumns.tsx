@@ -7,9 +7,9 @@ import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
 import { plural } from "../format";
 import { run, showInTab, type Selection } from "../store";
-import { Section } from "../ui/widgets";
-import { SourceLines } from "../ui/SourceLines";
-import { WhenAnswered, codeInBackticks } from "../ui/placeholders";
+import { Section } from "../components/widgets";
+import { SourceLines } from "../components/SourceLines";
+import { WhenAnswered, codeInBackticks } from "../components/placeholders";
 import type { Fact } from "./facts";
 
 export function FactTable({ of }: { of: Fact[] }) {

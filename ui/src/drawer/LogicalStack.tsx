@@ -3,7 +3,7 @@
 import type { InsideDetail, RunMeta, TaskDetail } from "../data/contract";
 import { count, fileName, ticks } from "../format";
 import { showInTab } from "../store";
-import { Place } from "../ui/widgets";
+import { Place } from "../components/widgets";
 import { rowName } from "./facts";
 
 const MAX_TASKS = 64;

@@ -5,7 +5,7 @@ import { useJson, valueOf } from "../answers";
 import type { InsideDetail, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { count } from "../format";
-import { WhenAnswered } from "../ui/placeholders";
+import { WhenAnswered } from "../components/placeholders";
 import { SourceAround, DrawerColumns, FactTable } from "./DrawerColumns";
 import { insideFacts, insideTaskFacts, strandFacts } from "./facts";
 import { InnerStack, Stack } from "./LogicalStack";

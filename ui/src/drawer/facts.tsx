@@ -12,7 +12,7 @@ import type {
 import { count, fileName, plural, percent, plainNumber, ticks, rowLabel } from "../format";
 import { showInTab } from "../store";
 import { WAIT_KIND_NAMES } from "../timeline/waits";
-import { Place } from "../ui/widgets";
+import { Place } from "../components/widgets";
 
 export interface Fact {
   name: string;

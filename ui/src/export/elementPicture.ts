@@ -11,7 +11,7 @@ import { count, plural, plainNumber, ticks } from "../format";
 import { TITLES } from "../frame/Tabs";
 import { colorBy, runMeta, source, tab, type Tab } from "../store";
 import { colours, dark } from "../theme/theme";
-import { textWidth } from "../ui/textWidth";
+import { textWidth } from "../components/textWidth";
 
 /**
  * Maximum height that a picture adds to the view's, to include what is scrolled away, in pixels.

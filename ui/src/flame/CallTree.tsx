@@ -4,8 +4,8 @@ import { useSignal } from "@preact/signals";
 import type { RunMeta } from "../data/contract";
 import { count, percent, ticks } from "../format";
 import { dark } from "../theme/theme";
-import { Swatch } from "../ui/widgets";
-import { csv, Table, type Column } from "../ui/Table";
+import { Swatch } from "../components/widgets";
+import { csv, Table, type Column } from "../components/Table";
 import { colourOf, nameOf, placeOf } from "./frameLook";
 import { callTree, keyOf, type FlameNode } from "./tree";
 

@@ -4,8 +4,8 @@
 
 import { useMemo, useRef } from "preact/hooks";
 import type { Colour } from "../colors";
-import { textWidth, useWidth } from "../ui/textWidth";
-import { paintOf } from "../ui/widgets";
+import { textWidth, useWidth } from "../components/textWidth";
+import { paintOf } from "../components/widgets";
 import { place, type FlameNode } from "./tree";
 
 /** Height of a row in pixels, including the gap below it. */

@@ -6,9 +6,9 @@ import type { Flame as Answer, FlameOf, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { ticks } from "../format";
 import { dark } from "../theme/theme";
-import { paintOf } from "../ui/widgets";
-import { useWidth } from "../ui/textWidth";
-import { WhenAnswered } from "../ui/placeholders";
+import { paintOf } from "../components/widgets";
+import { useWidth } from "../components/textWidth";
+import { WhenAnswered } from "../components/placeholders";
 import { lookOf } from "./frameLook";
 import { place, treeOf } from "./tree";
 

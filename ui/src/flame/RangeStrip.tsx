@@ -10,7 +10,7 @@ import type { RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { axisTime, roundSteps, ticks } from "../format";
 import { columns } from "../summary/RunningWorkers";
-import { useWidth } from "../ui/textWidth";
+import { useWidth } from "../components/textWidth";
 import { rangeAfterDrag, rangeAfterKey, type Range, type Side } from "./range";
 
 const HEIGHT = 44;

@@ -3,8 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { reachable } from "../data/http";
 import { meta, run, runMeta } from "../store";
-import { estimateSentences, useEstimated } from "../ui/estimates";
-import { codeInBackticks } from "../ui/placeholders";
+import { estimateSentences, useEstimated } from "../components/estimates";
+import { codeInBackticks } from "../components/placeholders";
 import { loadingStopped } from "../answers";
 import { tab } from "../store";
 import { fileName, plural, ticks } from "../format";

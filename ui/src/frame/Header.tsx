@@ -10,7 +10,7 @@ import { link } from "../hash";
 import { meta, other, run, runMeta, tab, theme, wholeRunOf } from "../store";
 import { dark } from "../theme/theme";
 import { colours } from "../theme/theme";
-import { RunBadge } from "../ui/widgets";
+import { RunBadge } from "../components/widgets";
 import { overlay, notify } from "./overlay";
 import { partCountText, partsOfRun, showPart, showWhole } from "./runParts";
 import { Search } from "./Search";

@@ -4,7 +4,7 @@ import { loadingStopped } from "../answers";
 import { reachable } from "../data/http";
 import { count } from "../format";
 import { meta } from "../store";
-import { codeInBackticks, EmptyState } from "../ui/placeholders";
+import { codeInBackticks, EmptyState } from "../components/placeholders";
 import { failure, stages, setLoading } from "./runLoading";
 
 /** Placeholder of every view except the timeline while only an overview of the run is known. */

@@ -3,7 +3,7 @@
 import { commands } from "../commands";
 import { bytes } from "../format";
 import { meta, runMeta, status, tab } from "../store";
-import { Key } from "../ui/widgets";
+import { Key } from "../components/widgets";
 
 /** Key hints by tab, as command ids; two ids are two keys of one hint, with a word for both. */
 const HINTS: Partial<Record<string, (string | [string, string, string])[]>> = {

@@ -7,7 +7,7 @@ import { requests } from "../data/requests";
 import { fileName, plainNumber, plural } from "../format";
 import { meta, run, runMeta, tab, TABS, type Tab } from "../store";
 import { dark } from "../theme/theme";
-import { Place, Swatch } from "../ui/widgets";
+import { Place, Swatch } from "../components/widgets";
 
 export const TITLES: Record<Tab, string> = {
   summary: "Summary",

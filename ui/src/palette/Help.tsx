@@ -2,7 +2,7 @@
 
 import { commands } from "../commands";
 import { overlay } from "../frame/overlay";
-import { Key } from "../ui/widgets";
+import { Key } from "../components/widgets";
 import { useFocusTrap } from "./focusTrap";
 
 const ORDER = ["Everywhere", "View", "Timeline", "DAG", "Sites", "What-if", "Compare", "Export"];

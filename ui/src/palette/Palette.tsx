@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { commands, type Command } from "../commands";
 import { overlay } from "../frame/overlay";
 import { tab } from "../store";
-import { Key } from "../ui/widgets";
+import { Key } from "../components/widgets";
 import { useFocusTrap } from "./focusTrap";
 
 /**

@@ -11,7 +11,7 @@ import { requests } from "../data/requests";
 import { count, plural, percent, plainNumber, ticks, rowLabel } from "../format";
 import { meta } from "../store";
 import { Term } from "../terms/Term";
-import { WhenAnswered } from "../ui/placeholders";
+import { WhenAnswered } from "../components/placeholders";
 import {
   Breakdown,
   CodeTable,

@@ -12,8 +12,8 @@ import { showFinding } from "../summary/Findings";
 import { findingTitle } from "../summary/findingTitles";
 import { Term } from "../terms/Term";
 import { dark } from "../theme/theme";
-import { Sentence, Swatch, paintOf } from "../ui/widgets";
-import type { PartKind } from "../ui/timeBreakdown";
+import { Sentence, Swatch, paintOf } from "../components/widgets";
+import type { PartKind } from "../components/timeBreakdown";
 
 /** Number of codes in the table; the rest is one row. */
 const MAX_CODES = 8;
@@ -31,7 +31,7 @@ const NAMES: Record<PartKind, [string, string]> = {
 
 const fill = (kind: PartKind) => (kind === "recording" ? "var(--fg3)" : fillOf(kind, dark.value));
 
-/** A row of the breakdown; `own` is the selection's work, separate from that of others. */
+/** A row of the breakdown. `name` separates the selection's work from that of others. */
 export interface BreakdownRow {
   kind: PartKind;
   ticks: number;

@@ -5,7 +5,7 @@
 
 import { TILE_BINS } from "../data/contract";
 import type { Planes } from "../data/planes";
-import type { PartKind } from "../ui/timeBreakdown";
+import type { PartKind } from "../components/timeBreakdown";
 
 /** A tile's answer and position. */
 export interface TileAnswer {

@@ -1,6 +1,6 @@
 /** Divides work into that of the selection and that of everything else at the time. */
 
-import type { PartKind } from "../ui/timeBreakdown";
+import type { PartKind } from "../components/timeBreakdown";
 import type { BreakdownRow } from "./reportTables";
 
 /**

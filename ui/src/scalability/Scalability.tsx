@@ -14,11 +14,11 @@ import { registerExport } from "../export/export";
 import { count, plural, percent, plainNumber, ticks, multiple } from "../format";
 import { meta, run, runMeta, status } from "../store";
 import { colours, dark } from "../theme/theme";
-import { BoundsChart, pointPath, type BoundsRun, type Measured } from "../ui/BoundsChart";
-import { spanInterval, useEstimated } from "../ui/estimates";
-import { Choice, RunBadge, Toggle } from "../ui/widgets";
-import { useWidth } from "../ui/textWidth";
-import { WhenAnswered, EmptyState } from "../ui/placeholders";
+import { BoundsChart, pointPath, type BoundsRun, type Measured } from "../components/BoundsChart";
+import { spanInterval, useEstimated } from "../components/estimates";
+import { Choice, RunBadge, Toggle } from "../components/widgets";
+import { useWidth } from "../components/textWidth";
+import { WhenAnswered, EmptyState } from "../components/placeholders";
 import "./scalability.css";
 
 export function Scalability() {

@@ -7,9 +7,9 @@ import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
 import { workerTicks, ticks } from "../format";
 import { run, selection } from "../store";
-import { Choice } from "../ui/widgets";
-import { SourceLines } from "../ui/SourceLines";
-import { WhenAnswered, codeInBackticks, EmptyState } from "../ui/placeholders";
+import { Choice } from "../components/widgets";
+import { SourceLines } from "../components/SourceLines";
+import { WhenAnswered, codeInBackticks, EmptyState } from "../components/placeholders";
 import type { Row } from "./siteRows";
 
 /**

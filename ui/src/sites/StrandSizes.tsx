@@ -8,8 +8,8 @@ import type { RunMeta, SiteExtra } from "../data/contract";
 import { count, plural, plainNumber, ticks } from "../format";
 import { showInTab } from "../store";
 import { dark } from "../theme/theme";
-import { paintOf, Swatch } from "../ui/widgets";
-import { Sparkline } from "../ui/Sparkline";
+import { paintOf, Swatch } from "../components/widgets";
+import { Sparkline } from "../components/Sparkline";
 
 type Block = SiteExtra["blocks"][number];
 type Size = Block["sizes"][number];

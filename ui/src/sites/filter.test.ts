@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { csv, sorted, type Column } from "../ui/Table";
+import { csv, sorted, type Column } from "../components/Table";
 import { parse, type RowFacts } from "./filter";
 
 const rows: RowFacts[] = [

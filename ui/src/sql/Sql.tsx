@@ -8,8 +8,8 @@ import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { plural } from "../format";
 import { drawer, meta, runMeta, showInTab, status } from "../store";
-import { csv, sorted, Table, type Column, type Order } from "../ui/Table";
-import { WhenAnswered, EmptyState } from "../ui/placeholders";
+import { csv, sorted, Table, type Column, type Order } from "../components/Table";
+import { WhenAnswered, EmptyState } from "../components/placeholders";
 import { linkOf } from "./rowLinks";
 import "./sql.css";
 

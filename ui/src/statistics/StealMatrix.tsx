@@ -4,7 +4,7 @@ import { sequential, ink } from "../colors";
 import type { RunMeta } from "../data/contract";
 import { count, plural } from "../format";
 import { dark } from "../theme/theme";
-import { textWidth } from "../ui/textWidth";
+import { textWidth } from "../components/textWidth";
 import type { StealPairs } from "./reportStatistics";
 
 const SIDE = 420;

@@ -22,9 +22,9 @@ import {
   source,
   type Selection,
 } from "../store";
-import { plainWords, Section, Sentence } from "../ui/widgets";
-import { SourceLines } from "../ui/SourceLines";
-import { EmptyState } from "../ui/placeholders";
+import { plainWords, Section, Sentence } from "../components/widgets";
+import { SourceLines } from "../components/SourceLines";
+import { EmptyState } from "../components/placeholders";
 import { findingTitle } from "./findingTitles";
 
 /** Opens the view that shows a finding, with its callouts. */

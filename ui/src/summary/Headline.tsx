@@ -17,7 +17,7 @@ import {
 } from "../format";
 import { selection, tab, whatif } from "../store";
 import { Term } from "../terms/Term";
-import { Place, Sentence } from "../ui/widgets";
+import { Place, Sentence } from "../components/widgets";
 import { codeWords } from "./findingTitles";
 
 export function Headline(p: { of: Summary; report: Report | undefined; run: RunMeta }) {

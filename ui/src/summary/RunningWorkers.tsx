@@ -12,9 +12,9 @@ import { axisTime, count, plural, percent, plainNumber, roundSteps } from "../fo
 import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
 import { Term } from "../terms/Term";
-import { plainWords, Section } from "../ui/widgets";
-import { textWidth, useWidth } from "../ui/textWidth";
-import { EmptyState, ErrorState, LoadingPlaceholder } from "../ui/placeholders";
+import { plainWords, Section } from "../components/widgets";
+import { textWidth, useWidth } from "../components/textWidth";
+import { EmptyState, ErrorState, LoadingPlaceholder } from "../components/placeholders";
 import { PROFILE_KINDS } from "../report/tileSums";
 import { showFinding } from "./Findings";
 

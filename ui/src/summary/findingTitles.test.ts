@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FindingWords, RunMeta } from "../data/contract";
-import { plainWords } from "../ui/widgets";
+import { plainWords } from "../components/widgets";
 import { findingTitle, type FindingPlace } from "./findingTitles";
 
 const run = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { planesOf } from "../data/mock";
-import { segmentBoxes } from "../ui/StackedBar";
+import { segmentBoxes } from "../components/StackedBar";
 import { columns, constantStretches } from "./RunningWorkers";
 
 const tile = (running: (i: number) => number) =>

@@ -6,7 +6,7 @@ import type { RunMeta } from "../data/contract";
 import { count, fileName } from "../format";
 import { colorBy, selection, type Selection } from "../store";
 import { colours, dark } from "../theme/theme";
-import { Swatch } from "../ui/widgets";
+import { Swatch } from "../components/widgets";
 import { BoxColours } from "./boxColours";
 
 /** Number of entries that are always shown, and of those shown on request. */

@@ -15,7 +15,7 @@ import type { Pointed } from "./Tooltip";
 import { observeSize } from "./elementSize";
 import { TimelineView } from "./timelineView";
 import type { RunMeta } from "../data/contract";
-import { noStealsSentence } from "../ui/sentences";
+import { noStealsSentence } from "../components/sentences";
 import "./timeline.css";
 
 export function Timeline() {

@@ -6,7 +6,7 @@ import { codeColour } from "../codeColours";
 import type { CriticalPath, Report, RunMeta } from "../data/contract";
 import { fileName, percent } from "../format";
 import { dark } from "../theme/theme";
-import { Section, Swatch } from "../ui/widgets";
+import { Section, Swatch } from "../components/widgets";
 import { targetLabel } from "./targets";
 import { composition } from "./PathByCode";
 

@@ -2,7 +2,7 @@
 
 import type { Report, RunMeta, WhatIf } from "../data/contract";
 import { plainNumber, ticks } from "../format";
-import { Section } from "../ui/widgets";
+import { Section } from "../components/widgets";
 
 /** A number before and after. */
 export function BeforeAfter(p: {

@@ -4,7 +4,7 @@ import { codeColour } from "../codeColours";
 import type { CriticalPath, RunMeta } from "../data/contract";
 import { percent, ticks } from "../format";
 import { dark } from "../theme/theme";
-import { paintOf, Section } from "../ui/widgets";
+import { paintOf, Section } from "../components/widgets";
 
 /** Weight of the path by code, most first. */
 export function composition(path: CriticalPath): { code: number; weight: number }[] {

@@ -7,8 +7,8 @@ import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
 import { sourceFiles } from "../sites/SourcePane";
 import { announcement, run, selection, whatif } from "../store";
-import { SourceLines } from "../ui/SourceLines";
-import { WhenAnswered, codeInBackticks, EmptyState } from "../ui/placeholders";
+import { SourceLines } from "../components/SourceLines";
+import { WhenAnswered, codeInBackticks, EmptyState } from "../components/placeholders";
 import { linesOf, mergeRanges } from "./targets";
 
 /** The source: a drag selects lines, a click on a selected line removes its range. */

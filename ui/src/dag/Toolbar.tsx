@@ -25,7 +25,7 @@ import { toggleSecond } from "./SecondView";
 import { toggleLayer } from "./commands";
 import type { Scene } from "./scene";
 import { depthOf, collapseLevel, MAX_DEPTH, expandLevel, expandToDepth } from "./expandCollapse";
-import { paintOf } from "../ui/widgets";
+import { paintOf } from "../components/widgets";
 
 export function Toolbar({ scene }: { scene: Scene }) {
   const on = layers.value;

@@ -5,7 +5,7 @@ import { svgPatternDefs } from "./svgPatterns";
 import { drawTimeStrip } from "./timeStrip";
 import { layout } from "../store";
 import { colours, dark } from "../theme/theme";
-import { csvField } from "../ui/csv";
+import { csvField } from "../components/csv";
 import { nameOf, siteLabel } from "./nodeDrawing";
 import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
 import { paintDag } from "./paint";

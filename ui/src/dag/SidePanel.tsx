@@ -16,7 +16,7 @@ import type { Scene } from "./scene";
 import { showInTimeline } from "./timelineLink";
 import { collapse, expand } from "./expandCollapse";
 import { selectStrand } from "./selection";
-import { paintOf } from "../ui/widgets";
+import { paintOf } from "../components/widgets";
 
 /** Largest number of tasks of a folded strand that can be opened (`view/src/inside/tree.rs`). */
 const MAX_OPENED_TASKS = 300_000;
