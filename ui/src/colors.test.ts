@@ -67,7 +67,7 @@ describe.each([
   ["dark", true],
 ] as const)("%s", (_, dark) => {
   const t = dark ? DARK : LIGHT;
-  test("text is read on every ground it stands on", () => {
+  test("text is readable on every background", () => {
     for (const text of [
       t.fg,
       t.fg2,
@@ -87,7 +87,7 @@ describe.each([
         expect(contrast(text, on), `${text} on ${on}`).toBeGreaterThanOrEqual(4.5);
     expect(contrast(t.onWork, t.work)).toBeGreaterThanOrEqual(4.5);
   });
-  test("labels are read on every box", () => {
+  test("labels are readable on every box", () => {
     for (const mode of ["code", "site", "worker", "level", "critical"] as const)
       for (let i = 0; i < 40; i++) {
         const c = colour(
@@ -101,7 +101,7 @@ describe.each([
         ).toBeGreaterThanOrEqual(4.5);
       }
   });
-  test("the first five codes, and the activities, are told apart by every colour vision", () => {
+  test("the first five codes and the activities are distinct for every colour vision", () => {
     expect(
       closest(
         [0, 1, 2, 3]
@@ -118,7 +118,7 @@ describe.each([
     const first = [0, 1, 2].map((code) => colour("code", { code }, dark).fill);
     expect(closest(first)).toBeGreaterThan(24);
   });
-  test("what looks the same by colour differs by pattern, up to 32", () => {
+  test("equal colours differ by pattern, up to 32 items", () => {
     const key = (c: Colour) => c.fill + c.texture;
     for (const mode of ["code", "worker"] as const)
       expect(
@@ -126,7 +126,7 @@ describe.each([
           .size,
       ).toBe(32);
   });
-  test("colour is never the only carrier of lost time", () => {
+  test("lost time is never shown by colour alone", () => {
     expect(
       new Set(
         (["delay", "sched", "app", "descheduled", "blocked"] as const).map(
@@ -146,7 +146,7 @@ describe.each([
   });
 });
 
-test("an item nobody knows is grey, also beyond the lists", () => {
+test("an unknown item is grey, also beyond the lists", () => {
   expect(colour("code", { code: 0xffff }, false)).toEqual(colour("code", { code: null }, false));
   expect(colour("level", {}, false).texture).toBe("none");
 });

@@ -17,7 +17,7 @@ import {
 
 const plainSpace = (s: string) => s.replaceAll("\u00a0", " ");
 
-describe("times have three digits and the unit that keeps them", () => {
+describe("times have three digits and a fitting unit", () => {
   test.each([
     [1.9, "1.90 s"],
     [12.34, "12.3 s"],
@@ -43,13 +43,13 @@ describe("times have three digits and the unit that keeps them", () => {
     [Infinity, "–"],
   ])("%s s is %s", (seconds, text) => expect(plainSpace(time(seconds))).toBe(text));
   test("the space before a unit does not break", () => expect(time(1)).toContain("\u00a0"));
-  test("ticks go by the clock they count", () =>
+  test("ticks depend on the clock's rate", () =>
     expect(plainSpace(ticks(2_500_000, 2.5e9))).toBe("1.00 ms"));
-  test("areas are worker times", () =>
+  test("areas have the unit worker·s", () =>
     expect(plainSpace(workerSeconds(7.49))).toBe("7.49 worker·s"));
 });
 
-test("percents keep a digit where one tells something", () => {
+test("percentages keep a useful digit", () => {
   expect([0.5, 0.0952, 0.0995, 0.007, 0.0003, 0, 1].map((x) => plainSpace(percent(x)))).toEqual([
     "50 %",
     "9.5 %",
@@ -60,7 +60,7 @@ test("percents keep a digit where one tells something", () => {
     "100 %",
   ]);
 });
-test("changes carry their sign", () => {
+test("changes have a sign", () => {
   expect([0.08, -0.46, 0.0001, 20.4].map((x) => plainSpace(signedPercent(x)))).toEqual([
     "+8.0 %",
     "−46 %",
@@ -93,13 +93,13 @@ test("counts and sizes", () => {
 });
 
 describe("axes", () => {
-  test("steps are round and inside", () => {
+  test("steps are round and inside the interval", () => {
     const { step, at } = roundSteps(0, 1.9, 10);
     expect(step).toBeCloseTo(0.2);
     expect(at.length).toBe(10);
     expect(at.at(-1)).toBeCloseTo(1.8);
   });
-  test("nothing to divide gives no steps, and no endless loop", () => {
+  test("an empty interval has no steps and ends", () => {
     expect(roundSteps(1, 1, 5).at).toEqual([]);
     expect(roundSteps(0, 1, 0).at).toEqual([]);
     expect(roundSteps(1e15, 1e15 + 0.001, 5).at.length).toBeLessThan(1001);

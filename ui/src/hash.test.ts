@@ -5,7 +5,7 @@ import type { Selection } from "./store";
 const plain = (s: ViewState) =>
   JSON.parse(JSON.stringify(s, (_, v: unknown) => (v instanceof Set ? [...v].sort() : v)));
 
-test("the start is short, and reads as the start", () => {
+test("the initial state has a short hash, which parses to the initial state", () => {
   expect(write(START)).toBe("#v=1&tab=summary");
   expect(plain(read(""))).toEqual(plain(START));
   expect(plain(read(write(START)))).toEqual(plain(START));
@@ -34,7 +34,7 @@ const full: ViewState = {
   whatif: { what: ["code:1", "lines:src/a,b&c=d.rs:10-20", "region:ä #1"], factor: 16 },
 };
 
-test("everything that is looked at comes back", () => {
+test("every part of the state survives a round trip", () => {
   const back = read(write(full));
   expect(plain(back)).toEqual({ ...plain(full), range: { t0: 1234567, t1: 98765432109 } });
 });
@@ -55,13 +55,13 @@ test.each(selections)("selection $kind", (selection) => {
   expect(read(write({ ...START, selection })).selection).toEqual(selection);
 });
 
-test("no layers and nothing expanded are not the same as the start's", () => {
+test("no layers and no expanded nodes differ from the initial state", () => {
   const s = read(write({ ...START, layers: new Set(), expanded: new Set() }));
   expect(s.layers.size).toBe(0);
   expect(s.expanded.size).toBe(0);
 });
 
-describe("a hash from anywhere", () => {
+describe("any hash parses", () => {
   test.each([
     "#tab=nonsense",
     "#t=5,1",
@@ -81,7 +81,7 @@ describe("a hash from anywhere", () => {
     if (hash === "#layout=power:77") start.layout = "power";
     expect(s).toEqual(start);
   });
-  test("a huge list of nodes is cut", () => {
+  test("a very long list of nodes is truncated", () => {
     expect(
       read("#dag=" + Array.from({ length: 5000 }, (_, i) => `t${i}`).join(",")).expanded.size,
     ).toBe(300);

@@ -19,7 +19,7 @@ const command = (id: string, keys: string[], tabs?: Command["tabs"]): Command =>
   ...(tabs ? { tabs } : {}),
 });
 
-test("letters tell Shift apart, signs do not", () => {
+test("Shift matters for letters, not for signs", () => {
   expect(keyNames(event("w"))).toEqual(["w"]);
   expect(keyNames(event("W", { shiftKey: true }))).toEqual(["shift+w"]);
   expect(keyNames(event("?", { shiftKey: true }))).toEqual(["?"]);
@@ -33,20 +33,20 @@ test("the Mac's command key is Ctrl", () => {
   );
 });
 
-test("a tab's command goes before that of everywhere, and only on its tab", () => {
+test("a tab's command precedes a global one, only on its tab", () => {
   const list = [command("everywhere", ["x"]), command("dag", ["x"], ["dag"])];
   expect(commandFor(list, event("x"), "dag")?.id).toBe("dag");
   expect(commandFor(list, event("x"), "summary")?.id).toBe("everywhere");
   expect(commandFor([command("dag", ["x"], ["dag"])], event("x"), "summary")).toBeUndefined();
 });
 
-test("a letter with Ctrl is not the letter", () => {
+test("a letter with Ctrl differs from the letter", () => {
   expect(
     commandFor([command("down", ["s"])], event("s", { ctrlKey: true }), "timeline"),
   ).toBeUndefined();
 });
 
-test("keys match as commands write them", () => {
+test("keys match the names in commands", () => {
   const list = [
     command("palette", ["Ctrl+Shift+p"]),
     command("collapse", ["Shift+Enter"]),
@@ -63,7 +63,7 @@ test("keys match as commands write them", () => {
   expect(commandFor(list, event("Enter"), "dag")).toBeUndefined();
 });
 
-test("keys are written as people read them", () => {
+test("keys are shown with their usual symbols", () => {
   expect(keyText("w")).toBe("W");
   expect(keyText("Shift+Enter")).toBe("⇧ Enter");
   expect(keyText("+")).toBe("+");

@@ -18,14 +18,14 @@ const side = (id: string, labels: string[], blocks: [number, number][]): Side =>
 const A = side("a", ["main", "merge"], [[1, 2000]]);
 const B = side("b", ["merge_parallel", "merge"], [[0, 500]]);
 
-test("a block's code is the one of its site with exactly its work", () => {
+test("a block's code is the code of its site with exactly its work", () => {
   // 2000 ticks of a clock with two ticks per nanosecond.
   expect(codeOf("sort.rs:55", 1000, A)).toBe(1);
   expect(codeOf("sort.rs:55", 1500, A)).toBeNull();
   expect(codeOf(null, 1000, A)).toBeNull();
 });
 
-test("code is called as in the other tabs, and coloured also where only the second run has it", () => {
+test("code has the same names as in other tabs, and a colour even if only the second run has it", () => {
   const block = (a: number, b: number) => ({
     site: { at: "sort.rs:55", file: "sort.rs", line: 55, function: "sort" },
     block: {
@@ -43,7 +43,7 @@ test("code is called as in the other tabs, and coloured also where only the seco
   });
 });
 
-test("marked regions are rows by their labels, the one that changed most first", () => {
+test("marked regions are rows by label, largest change first", () => {
   const region = (label: string, a: number, b: number) => ({
     region: label,
     work: [{ mean: a }, { mean: b }],

@@ -14,7 +14,7 @@ const report: Report = { metric: "time", work: 1000, span: 100, tasks: 1000 };
 const spaces = (text: string) => text.replace(/\u00a0/g, " ");
 
 describe("a run within the overhead budget", () => {
-  it("says how far off its numbers may be", () => {
+  it("shows the error margins of its numbers", () => {
     expect(spaces(errorMargin(1000, 900, 1100))).toBe("± 10 %");
     expect(errorMargin(1000, 1000, 1000)).toBe("");
     const between = spanInterval(of, report, 1e9);
@@ -24,13 +24,13 @@ describe("a run within the overhead budget", () => {
     ]);
   });
 
-  it("does not estimate what was counted", () => {
+  it("shows no margin for counted tasks", () => {
     expect(
       spaces(estimateSentences({ ...of, tasks_low: 1000, tasks_high: 1000 }, report, 1e9)),
     ).toMatch(/tasks are counted\. The span is between 100 ns and 125 ns\.$/);
   });
 
-  it("says so in words", () => {
+  it("describes the estimates in sentences", () => {
     expect(spaces(estimateSentences(of, report, 1e9))).toMatch(
       /^93 % of the work ran unrecorded.* 1,000 ± 10 %\. The span is between 100 ns and 125 ns\.$/,
     );

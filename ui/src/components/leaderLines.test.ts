@@ -20,7 +20,7 @@ function clear(labels: Label[], placed: LabelPosition[]): void {
 }
 
 describe("labels below a bar", () => {
-  it("cross nothing, at the right end either", () => {
+  it("do not cross each other, even at the right end", () => {
     const labels = [
       { at: 420, width: 150 },
       { at: 880, width: 120 },
@@ -32,7 +32,7 @@ describe("labels below a bar", () => {
     expect(Math.max(...placed.map((p) => p.line))).toBe(2);
   });
 
-  it("cross nothing where slivers are two pixels wide", () => {
+  it("do not cross if slivers are two pixels wide", () => {
     const labels = [
       { at: 730, width: 150 },
       { at: 732, width: 165 },
@@ -43,7 +43,7 @@ describe("labels below a bar", () => {
     clear(labels, placeLabels(labels, 856));
   });
 
-  it("cross nothing wherever slivers are", () => {
+  it("do not cross for any position of the slivers", () => {
     let seed = 7;
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
     for (let n = 0; n < 300; n++) {
@@ -58,7 +58,7 @@ describe("labels below a bar", () => {
     }
   });
 
-  it("stand on one line where there is room", () => {
+  it("share one line if there is room", () => {
     expect(
       placeLabels(
         [

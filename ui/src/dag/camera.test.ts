@@ -10,7 +10,7 @@ const VIEW = { x: 20, y: 10, w: 800, h: 600 };
 const IDENTITY: Camera = { kx: 1, ky: 1, tx: 0, ty: 0 };
 
 describe("camera", () => {
-  it("fits everything, the width, the height", () => {
+  it("fits everything, the width or the height", () => {
     const size = { width: 4000, height: 1000 };
     const most = { x: 1.15, y: Infinity };
     const full = fit("full", size, VIEW, IDENTITY, most);
@@ -22,7 +22,7 @@ describe("camera", () => {
     expect([small.kx, small.ky]).toEqual([1.15, 1.15]);
   });
 
-  it("zooms at a point, which stays", () => {
+  it("zooms around a fixed point", () => {
     const c = zoom({ kx: 2, ky: 3, tx: 7, ty: -4 }, 1.5, 0.5, 300, 200);
     const was = [(300 - 7) / 2, (200 + 4) / 3];
     expect([(300 - c.tx) / c.kx, (200 - c.ty) / c.ky]).toEqual([
@@ -31,7 +31,7 @@ describe("camera", () => {
     ]);
   });
 
-  it("goes from one camera to another without leaving the way", () => {
+  it("interpolates between two cameras along a straight path", () => {
     const a = { kx: 1, ky: 1, tx: 0, ty: 0 },
       b = { kx: 4, ky: 2, tx: -300, ty: 50 };
     expect(interpolate(a, b, 0)).toEqual(a);
@@ -43,7 +43,7 @@ describe("camera", () => {
     expect(fixed * m.kx + m.tx).toBeCloseTo(fixed);
   });
 
-  it("reveals a node with as little movement as will do, and never loses the scene", () => {
+  it("reveals a node with the least movement, and keeps the scene in view", () => {
     const c = reveal(IDENTITY, { x: 900, y: 20, w: 50, h: 50 }, VIEW);
     expect(900 * c.kx + c.tx + 50).toBeLessThanOrEqual(VIEW.x + VIEW.w - 39);
     expect(c.ty).toBeGreaterThanOrEqual(0);
@@ -80,7 +80,7 @@ describe("time scale", () => {
     ],
   ]);
 
-  it("breaks where forks lie in one another in no time, and is monotone", () => {
+  it("has breaks at nested forks without length, and is monotone", () => {
     const s = timeScale(buildModel(forks, new Set(["r", "t0", "t1"])), 0, 1000);
     expect(s.breaks.length).toBe(1);
     expect(s.breaks[0]).toMatchObject({ from: 100, to: 101, levels: 2 });
@@ -92,7 +92,7 @@ describe("time scale", () => {
     for (const t of [0, 50, 99, 102, 500, 1000]) expect(s.t(s.y(t))).toBeCloseTo(t, 6);
   });
 
-  it("has no break where one fork stands alone", () => {
+  it("has no break at a single fork", () => {
     const s = timeScale(buildModel(forks, new Set(["r", "t0"])), 0, 1000);
     expect(s.breaks).toEqual([]);
     expect(s.y(500)).toBeCloseTo(800);
@@ -109,7 +109,7 @@ describe("pens", () => {
     expect(svg).toContain("a&#60;b");
   });
 
-  it("cut texts to the room there is", () => {
+  it("shorten texts to the available room", () => {
     const pen = new SvgPen(false);
     const how = { size: 10, colour: "#000" };
     expect(shorten(pen, "abc", 1000, how)).toBe("abc");

@@ -27,7 +27,7 @@ function laid(model: Model, o: Options) {
 }
 
 describe.each(LAYOUTS)("layout %s", (layout) => {
-  it("puts no box over another, and a wait below what it waited for", () => {
+  it("overlaps no boxes, and puts a wait below the tasks it waited for", () => {
     for (let seed = 1; seed <= 25; seed++) {
       const run = syntheticDag(seed, 3);
       const expanded = new Set(
@@ -92,7 +92,7 @@ describe("place", () => {
     expect(s1.y).toBeGreaterThan(a.y + a.h);
   });
 
-  it("has durations for heights: linear in proportion, power flatter", () => {
+  it("has heights by duration: proportional if linear, flatter for a power", () => {
     const loaded = new Map([
       ["r", { items: [folded(0, 0, 100)] }],
       ["t0", { items: [strand(0, 0, 0, 20, { end_kind: 2 }), strand(1, 0, 20, 100)] }],
@@ -112,7 +112,7 @@ describe("place", () => {
     expect(height("log", 1)).toBeCloseTo(5.903 / 5.301, 3);
   });
 
-  it("has absolute time for y where there is no break", () => {
+  it("has absolute time as y outside breaks", () => {
     const run = syntheticDag(7);
     const { model, placed } = laid(buildModel(run.loaded, new Set(["r", "t0"])), {
       layout: "time",
@@ -153,7 +153,7 @@ describe("place", () => {
       expect(last.y).toBeGreaterThan(model.byKey.get(c)!.y + model.byKey.get(c)!.h);
   });
 
-  it("shows the stretches of a task with thousands of steps in reading order", () => {
+  it("shows the stretches of a task with thousands of steps in program order", () => {
     const groups = Array.from({ length: 60 }, (_, i) =>
       folded(0, i * 10, i * 10 + 15, { kind: "group", id: `g0.${i * 100}.${i * 100 + 100}` }),
     );
@@ -182,7 +182,7 @@ describe("place", () => {
     expect(overlaps(timed.model.boxes)).toEqual([]);
   });
 
-  it("keeps what an earlier stretch created off a stretch's own spine", () => {
+  it("keeps tasks of an earlier stretch off the spine of a later one", () => {
     const g = folded(0, 0, 100, { kind: "group", id: "g0.100.200" });
     const loaded = new Map([
       ["r", { items: [g] }],
@@ -222,7 +222,7 @@ describe("place", () => {
     }
   });
 
-  it("survives a task nested a thousand deep", () => {
+  it("accepts a task nested a thousand levels deep", () => {
     const loaded = new Map([["r", { items: [folded(0, 0, 4000)] }]]);
     for (let i = 0; i < 1000; i++)
       loaded.set(`t${i}`, {

@@ -32,7 +32,7 @@ const join = (critical: "a" | "b"): Map<string, DagInside> =>
   ]);
 
 describe("links", () => {
-  it("follow the critical path through the child that has it, and tell the other's slack", () => {
+  it("follow the critical path through its child, and have the slack of the other", () => {
     const m = buildModel(join("b"), new Set(["r", "t0"]));
     const text = m.links.map(
       (l) =>
@@ -46,7 +46,7 @@ describe("links", () => {
     ]);
   });
 
-  it("bend a path that depends on a sibling: the fork's edge to the later one is not on it", () => {
+  it("follow a path through a dependence between siblings, without the fork's edge to the later one", () => {
     const loaded: Map<string, DagInside> = new Map([
       ["r", { items: [folded(0, 0, 100)] }],
       [
@@ -68,7 +68,7 @@ describe("links", () => {
     ).toEqual(["create s0 t1", "depend t1 t2", "end t2 s2"]);
   });
 
-  it("lead into the first strand and out of the last of what is expanded", () => {
+  it("lead into the first strand of an expanded node and out of its last one", () => {
     const run = syntheticDag(3);
     const m = buildModel(run.loaded, new Set(run.loaded.keys()));
     for (const f of m.frames) {
@@ -78,14 +78,14 @@ describe("links", () => {
     }
   });
 
-  it("are the same however often an item is told", () => {
+  it("are the same if an item is listed twice", () => {
     const loaded = join("a");
     const items = loaded.get("t0")!.items;
     loaded.set("t0", { items: [...items, ...items] });
     expect(buildModel(loaded, new Set(["r", "t0"])).boxes.length).toBe(4);
   });
 
-  it("ignore ids that lead nowhere or to the node itself", () => {
+  it("ignore unknown ids and links to the node itself", () => {
     const loaded: Map<string, DagInside> = new Map([
       ["r", { items: [folded(0, 0, 9, { depends: ["t0", "t77"] })] }],
       [
@@ -100,7 +100,7 @@ describe("links", () => {
 });
 
 describe("expanding", () => {
-  it("goes a level and back", () => {
+  it("expands a level and collapses it again", () => {
     const run = syntheticDag(11);
     const first = new Set(["r", "t0"]);
     const m = buildModel(run.loaded, first);
@@ -111,14 +111,14 @@ describe("expanding", () => {
     expect([...withoutInnermost(more)].sort()).toEqual(["r", "t0"]);
   });
 
-  it("collapsing a node forgets what was expanded inside", () => {
+  it("collapsing a node collapses the nodes inside it", () => {
     const run = syntheticDag(11);
     const all = new Set(run.loaded.keys());
     const m = buildModel(run.loaded, all);
     expect([...withoutNode(m, all, "t0")].filter((k) => m.byKey.get(k)?.inside)).toEqual(["r"]);
   });
 
-  it("folds the least visible again until the limit holds, and keeps what was asked for", () => {
+  it("collapses the least visible nodes down to the limit, but not the requested ones", () => {
     const run = syntheticDag(5, 6);
     const all = new Set(run.loaded.keys());
     const m = buildModel(run.loaded, all);
@@ -137,7 +137,7 @@ describe("expanding", () => {
     expect(after.byKey.get(deepest.key)?.inside).not.toBeNull();
   });
 
-  it("begins with a picture of some nodes, the critical path among them", async () => {
+  it("starts with a picture of some nodes, including the critical path", async () => {
     const run = syntheticDag(5, 6);
     const asked: string[] = [];
     const expanded = await firstPicture(
@@ -151,7 +151,7 @@ describe("expanding", () => {
     expect(asked[0]).toBe("r");
   });
 
-  it("finds the nearest node shown around a task", () => {
+  it("finds the nearest shown node around a task", () => {
     const run = syntheticDag(11);
     const m = buildModel(run.loaded, new Set(["r", "t0"]));
     const child = m.byKey.get("t0")!.inside!.find((n) => n.kind === "task")!;
@@ -160,7 +160,7 @@ describe("expanding", () => {
 });
 
 describe("walking", () => {
-  it("reaches every box along the edges or beside", () => {
+  it("reaches every box along edges or sideways", () => {
     const run = syntheticDag(23, 3, false);
     const m = buildModel(run.loaded, new Set(run.loaded.keys()));
     place(m, { layout: "structure", power: 1, elapsed: run.elapsed });
@@ -193,7 +193,7 @@ describe("walking", () => {
 });
 
 describe("on the screen", () => {
-  it("hits what is under the point, the sliver near it, nothing elsewhere", () => {
+  it("hits the node under the point or a sliver near it, and nothing elsewhere", () => {
     const m = buildModel(join("a"), new Set(["r", "t0"]));
     place(m, { layout: "structure", power: 1, elapsed: 100 });
     const where = onScreen(
@@ -214,7 +214,7 @@ describe("on the screen", () => {
     expect(nodeAt(m, far, 8, 8)).not.toBeNull();
   });
 
-  it("morphs each node from its old place to its new one, new nodes out of what held them", () => {
+  it("moves each node from its old place to its new one, and new nodes out of their container", () => {
     const run = syntheticDag(11);
     const a = buildModel(run.loaded, new Set(["r", "t0"]));
     place(a, { layout: "structure", power: 1, elapsed: run.elapsed });

@@ -28,7 +28,7 @@ const packed = pack([
   ],
 ]);
 
-test("JSON and planes come back under their URLs", async () => {
+test("JSON and planes are returned by URL", async () => {
   const source = new EmbeddedSource(await unpack(base64(packed)));
   expect(source.cached("api/v1/meta")).toBeUndefined();
   expect(await source.json("api/v1/meta")).toEqual({ name: "ü" });
@@ -36,15 +36,15 @@ test("JSON and planes come back under their URLs", async () => {
   const { planes } = await source.planes("api/v1/rows?run=a&level=3&index=0");
   expect([...planes.work!, ...planes.t!]).toEqual([1, 255, 2.5]);
 });
-test("lines in the base64 do no harm", async () => {
+test("line breaks in the base64 are ignored", async () => {
   expect((await unpack("\n" + base64(packed).replace(/(.{20})/g, "$1\n"))).size).toBe(2);
 });
-test("what the report does not carry is absent, with a way to get it", async () => {
+test("an answer that is not in the report is absent, with a remedy", async () => {
   const source = new EmbeddedSource(await unpack(base64(packed)));
   await expect(source.json("api/v1/whatif?run=a")).rejects.toMatchObject({ why: "absent" });
   await expect(source.planes("api/v1/meta")).rejects.toMatchObject({ why: "absent" });
 });
-test("damage is told", async () => {
+test("damage is reported", async () => {
   await expect(unpack("not base64 at all !!")).rejects.toThrow("base64");
   await expect(unpack(Buffer.from("no gzip").toString("base64"))).rejects.toThrow("damaged");
   for (let n = 0; n < packed.length; n++)

@@ -10,23 +10,23 @@ const sample = {
   e: new Float64Array([1e15 + 0.5, Number.NaN]),
 };
 
-test("every type comes back with its values and the facts", () => {
+test("every type is decoded with its values and the facts", () => {
   const { planes, facts } = decodePlanes(encodePlanes(sample, { total: 7, truncated: false }));
   expect(planes).toEqual(sample);
   expect(facts).toEqual({ total: 7, truncated: false });
 });
-test("empty planes are planes", () => {
+test("empty planes are valid", () => {
   expect(decodePlanes(encodePlanes({ a: new Float64Array(0) })).planes.a).toEqual(
     new Float64Array(0),
   );
 });
-test("what is no tile says so", () => {
+test("an answer that is not a tile is refused", () => {
   expect(() =>
     decodePlanes(new TextEncoder().encode("<!doctype html>").buffer as ArrayBuffer),
   ).toThrow("WSPV");
   expect(() => decodePlanes(new ArrayBuffer(3))).toThrow("WSPV");
 });
-test("every cut is told, none reads beyond", () => {
+test("every truncation is reported, and nothing is read beyond the end", () => {
   const whole = encodePlanes(sample);
   for (let n = 0; n < whole.byteLength; n++) {
     try {

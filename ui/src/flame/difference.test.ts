@@ -35,19 +35,19 @@ test("frames of the same name are one, with the share of each run", () => {
   expect(points(found("merge"))).toBeCloseTo(-40);
 });
 
-test("the sign is printed, and half a point is nothing", () => {
+test("the sign is printed, and half a point counts as the same", () => {
   expect(signed(found("merge"))).toBe("−40.0");
   expect(signed(found("split"))).toBe("+40.0");
   expect(signed(found("sort"))).toBe("same");
   expect(signed(found("site 0"))).toBe("same");
 });
 
-test("a frame is as wide as the mean of its shares, so children fit on their parent", () => {
+test("the width of a frame is the mean of its shares, so children fit on their parent", () => {
   const { placed } = place(BOTH.root, BOTH.root, 1000);
   expect(placed.map((p) => Math.round(p.width))).toEqual([1000, 400, 400, 200]);
 });
 
-test("two frames of one name beside each other are matched in their order", () => {
+test("adjacent frames of one name are matched in order", () => {
   const twice = flame(frame(null, 0, null, 0), frame(0, 0, 0, 70), frame(0, 0, 1, 30));
   const same = names(["merge", "merge"]);
   const { both } = difference([twice, same], [twice, same])!;

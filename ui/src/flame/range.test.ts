@@ -3,13 +3,13 @@ import { rangeAfterDrag, rangeAfterKey } from "./range";
 
 const old = { t0: 200, t1: 400 };
 
-test("a drag makes a range in either direction, inside of the run", () => {
+test("a drag in either direction makes a range inside the run", () => {
   expect(rangeAfterDrag(null, "new", 0.1, 0.3, 1000)).toEqual({ t0: 100, t1: 300 });
   expect(rangeAfterDrag(old, "new", 0.9, 0.5, 1000)).toEqual({ t0: 500, t1: 900 });
   expect(rangeAfterDrag(null, "new", 0.5, 1.4, 1000)).toEqual({ t0: 500, t1: 1000 });
 });
 
-test("an end is moved, past the other one too; the middle keeps its length", () => {
+test("an end can move past the other one, and the middle keeps its length", () => {
   expect(rangeAfterDrag(old, "start", 0.2, 0.3, 1000)).toEqual({ t0: 300, t1: 400 });
   expect(rangeAfterDrag(old, "start", 0.2, 0.6, 1000)).toEqual({ t0: 400, t1: 600 });
   expect(rangeAfterDrag(old, "middle", 0.3, 0.9, 1000)).toEqual({ t0: 800, t1: 1000 });

@@ -24,7 +24,7 @@ const FLAME: Flame = {
   left_out: 0,
 };
 
-test("a frame has the sum of what stands on it, and the heaviest code of it", () => {
+test("a frame has the sum of its children, and its heaviest code", () => {
   const root = treeOf(FLAME)!;
   expect(root.total).toBe(100);
   expect(root.heaviest).toBe(1);
@@ -45,12 +45,12 @@ test("widths add up to those of the frame below, and a zoomed frame takes all", 
   expect(zoomed.map((p) => p.width)).toEqual([1000, 1000, 1000 * (60 / 90), 1000 * (30 / 90)]);
 });
 
-test("frames too narrow to be seen are counted", () => {
+test("frames that are too narrow are counted", () => {
   const root = treeOf(FLAME)!;
   expect(place(root, root, 10).hidden).toBe(1);
 });
 
-test("the call tree hides what is below a closed frame; a frame is found by its stack", () => {
+test("the call tree hides the children of a closed frame, and a frame is found by its stack", () => {
   const root = treeOf(FLAME)!;
   const sort = root.children[0]!;
   expect(callTree(root, new Set())).toHaveLength(5);

@@ -15,13 +15,13 @@ const tile: Planes = {
 const ids = (list: ReturnType<typeof strandPlaces>) =>
   list.map((h) => (h.selection.kind === "strand" ? h.selection.id : -1));
 
-test("the strands of code or of a site are stepped through in time", () => {
+test("strands of a code or site are places in order of time", () => {
   expect(ids(strandPlaces(tile, { code: 2 }, "a"))).toEqual([6, 5, 8]);
   expect(ids(strandPlaces(tile, { site: 0 }, "a"))).toEqual([6, 7]);
   expect(strandPlaces(tile, { code: 9 }, "a")).toEqual([]);
 });
 
-test("regions of one name are hits with their range", () => {
+test("regions of one name are places with their range", () => {
   const region = (label: string, start: number) => ({
     label,
     task: start,

@@ -8,18 +8,18 @@ import { search } from "./searchResults";
 
 const run = (await new MockSource().json<Meta>(requests.meta())).runs[0] as RunMeta;
 
-test("a number is a task, where there is one", () => {
+test("a number finds the task with that number, if it exists", () => {
   expect(search("12", run, [])[0]).toMatchObject({ kind: "task", title: "task 12" });
   expect(search("task #12", run, [])[0]?.kind).toBe("task");
   expect(search("#12", run, [])[0]?.kind).toBe("task");
   expect(search("99999999", run, []).some((f) => f.kind === "task")).toBe(false);
 });
-test("where subtrees are folded, a number says which tasks it counts", () => {
+test("if subtrees are folded, the result says which tasks are counted", () => {
   const folded = { ...run, tasks: 11_405_774, numbered_tasks: 2_000 };
   expect(search("12", folded, [])[0]?.where).toBe("of the 2,000 tasks that are not folded");
   expect(search("2000", folded, [])).toEqual([]);
 });
-test("names that start so go first, and each kind is found", () => {
+test("names that start with the query come first, and every kind is found", () => {
   const found = search("sort", run, [
     { label: "sorting", task: 0, row: 0, start: 5, end: 9, tree: true, part: false },
   ]);
@@ -28,7 +28,7 @@ test("names that start so go first, and each kind is found", () => {
     new Set(["site", "code", "region", "function"]),
   );
 });
-test("what is found is selected where it can be seen", () => {
+test("a result is selected on a tab that can show it", () => {
   tab.value = "summary";
   search("msort", run, [])
     .find((f) => f.kind === "site")!

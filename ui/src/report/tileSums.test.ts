@@ -15,7 +15,7 @@ const range = (t0: number, t1: number, ...rows: number[]) => ({
 const bins = (of: (bin: number) => number) =>
   Float32Array.from({ length: TILE_BINS }, (_, i) => of(i));
 
-test("a part has 700 bins or more, of tiles that cover it", () => {
+test("a part is covered by tiles with at least 700 bins inside it", () => {
   for (const [t0, t1] of [
     [0, 500],
     [1_000_000, 9_000_000],
@@ -40,7 +40,7 @@ test("a breakdown of a range adds up to workers times its length, with cut bins 
   ]);
 });
 
-test("what was not read is a part of its own", () => {
+test("time that was not read is a separate part", () => {
   const planes = { running: bins(() => 1), unread: bins((bin) => (bin < 5 ? 0 : 3)) };
   expect(breakdownOf(range(0, 10), 0, [tile(planes)])).toEqual([
     { kind: "work", ticks: 10 },
@@ -63,7 +63,7 @@ describe("strands", () => {
     end: Float64Array.of(50, 20, 95),
     code: Uint16Array.of(7, 8, 8),
   };
-  test("are clipped to the range and counted once, in however many tiles they are", () => {
+  test("are clipped to the range and counted once across tiles", () => {
     const sums = codesOf(range(10, 30), [tile(strands), tile(strands, {}, 1)]);
     expect(sums).toEqual({
       exact: true,
@@ -74,12 +74,12 @@ describe("strands", () => {
       ],
     });
   });
-  test("of a tile that has the longest alone are not exact", () => {
+  test("are inexact if a tile has only the longest ones", () => {
     expect(codesOf(range(0, 9), [tile(strands, { truncated: true })]).exact).toBe(false);
   });
 });
 
-test("steals of a row are told apart by direction, and too many are not guessed", () => {
+test("steals of a row are counted by direction, and are unknown if a tile has too many", () => {
   const arcs = {
     from_row: Uint16Array.of(0, 0, 1),
     to_row: Uint16Array.of(1, 1, 0),
@@ -114,7 +114,7 @@ test("steals of a row are told apart by direction, and too many are not guessed"
   expect(stealsOf(range(0, 900, 2), [crowded], 0, 900)).toMatchObject({ by: 0, from: 7 });
 });
 
-test("the critical path inside a range is what its pieces overlap", () => {
+test("the critical path inside a range is the overlap of its pieces with the range", () => {
   const path = {
     row: Uint16Array.of(0, 1),
     start: Float64Array.of(0, 30),

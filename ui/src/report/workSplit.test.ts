@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { splitWork } from "./workSplit";
 
-test("the work of others is what is left, and both add up to the bin's", () => {
+test("the work of others is the rest, and both add up to the bin's work", () => {
   const parts = [
     { kind: "work" as const, ticks: 100 },
     { kind: "app" as const, ticks: 40 },
@@ -13,7 +13,7 @@ test("the work of others is what is left, and both add up to the bin's", () => {
   ]);
 });
 
-test("where nobody else ran there are no others", () => {
+test("there is no work of others if nothing else ran", () => {
   const parts = [{ kind: "work" as const, ticks: 100 }];
   expect(splitWork(parts, 100.4).map((p) => p.ticks)).toEqual([100]);
   expect(splitWork(parts, 99.95)).toHaveLength(1);

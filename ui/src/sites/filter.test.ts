@@ -41,7 +41,7 @@ test.each([
   expect(got).toEqual(names);
 });
 
-test("what can't be meant says why", () => {
+test("an invalid filter says why", () => {
   expect(of("wrok>1ms")).toContain("Unknown column");
   expect(of("work>")).toContain("needs a number");
   expect(of("work>fast")).toContain("needs a number");
@@ -52,7 +52,7 @@ const columns: Column<R>[] = [
   { id: "n", title: "n", cell: (r) => r.n, sort: (r) => r.n, csv: (r) => r.n },
   { id: "s", title: "the, name", cell: (r) => r.s, sort: (r) => r.s, csv: (r) => r.s },
 ];
-test("sorting is stable, and what is no number is last", () => {
+test("sorting is stable, and values that are not numbers come last", () => {
   const list = [
     { n: 1, s: "b" },
     { n: NaN, s: "x" },
@@ -73,7 +73,7 @@ test("sorting is stable, and what is no number is last", () => {
   ]);
   expect(sorted(list, columns, null)).toBe(list);
 });
-test("CSV quotes what needs it, and a name is no formula", () => {
+test("CSV quotes fields if necessary, and a name never becomes a formula", () => {
   expect(
     csv(columns, [
       { n: 1.5, s: 'a "b", c' },

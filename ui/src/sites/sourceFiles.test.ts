@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isProgramFile } from "./SourcePane";
 
 describe("a file of the run", () => {
-  it("is the program's own unless it is a library's", () => {
+  it("belongs to the program unless it is a library's", () => {
     expect(
       [
         "src/sort.rs",

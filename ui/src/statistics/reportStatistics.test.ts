@@ -10,7 +10,7 @@ const steals = (matrix: number[][]) => ({
   matrix,
 });
 
-test("an edge's matrix is turned to thieves by victims, without what stayed", () => {
+test("an edge's matrix has thieves as rows and victims as columns, without strands that stayed", () => {
   const matrix = [
     [0, 3],
     [0, 0],

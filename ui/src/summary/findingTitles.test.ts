@@ -30,7 +30,7 @@ const afterJoin: FindingPlace = {
 };
 const said = (f: FindingWords, place?: FindingPlace) => plainWords(findingTitle(f, place, run));
 
-test("a title is a command with the function and the line", () => {
+test("a title is an instruction with the function and the line", () => {
   expect(said(finding("serial-strand", { code: 0 }))).toBe("Split merge — sort.rs:43");
   expect(said(finding("grain-fine", { site: 1 }))).toBe(
     "Give more work to each of the tasks of msort — sort.rs:43",
@@ -43,7 +43,7 @@ test("code without samples is named after the calls around it", () => {
   );
 });
 
-test("the machine's causes name no line, and unknown causes keep the report's sentence", () => {
+test("causes of the machine have no line, and unknown causes keep the report's sentence", () => {
   expect(said(finding("descheduled", { code: 0 }))).toBe("Run it alone on the machine");
   expect(said(finding("something-new", {}))).toBe("What happened");
 });

@@ -30,7 +30,7 @@ test("times are in seconds, of workers in the breakdown", () => {
     expect(lines).toContain(line);
 });
 
-test("another metric stays as it was counted", () => {
+test("quantities of another metric stay counts", () => {
   const lines = numbersCsv(report("instructions")).trim().split("\n");
   for (const line of [
     "work,4000000000,instructions",

@@ -19,14 +19,14 @@ const report = (change: Report): Report => ({
   ...change,
 });
 
-test("work that is the CPU time, and parts that add up, are said with a tick", () => {
+test("matching CPU time and parts that add up are confirmed", () => {
   const { state, words } = checkRun(report({}), run);
   expect(state).toBe("good");
   expect(words[0]).toMatch(/^work equals CPU time within 0\.2/);
   expect(words[1]).toMatch(/^parts add up to 2 × 500/);
 });
 
-test("work beyond the CPU time takes the tick away, with both numbers", () => {
+test("work above the CPU time fails the check and shows both numbers", () => {
   const failed = check("work_within_process", 4.48e9, 9.1e8, false);
   const { state, words } = checkRun(report({ checks: [failed] }), run);
   expect(state).toBe("bad");
@@ -35,22 +35,22 @@ test("work beyond the CPU time takes the tick away, with both numbers", () => {
   );
 });
 
-test("work that is a part of the CPU time says which part", () => {
+test("work below the CPU time is shown as its share", () => {
   const { words } = checkRun(report({ checks: [check("work_within_process", 6e8, 9e8)] }), run);
   expect(words[0]).toMatch(/^work is 67.% of the CPU time, 900.ms$/);
 });
 
-test("nothing is claimed of a trace without CPU times, or of one that was cut off", () => {
+test("a trace without CPU times or a truncated one is not checked", () => {
   expect(checkRun(report({ checks: [] }), run).state).toBe("unknown");
   expect(checkRun(report({ unread: { reason: "cut off" } }), run).state).toBe("unknown");
 });
 
-test("parts that do not add up are not said to", () => {
+test("parts that do not add up are not confirmed", () => {
   const { words } = checkRun(report({ breakdown: { work: 9e8 } }), run);
   expect(words.join()).not.toContain("parts add up");
 });
 
-test("the machine is loud when it took a twentieth of the time", () => {
+test("the machine is emphasised from 5 % of descheduled time on", () => {
   expect(machineFacts(report({}), run)?.loud).toBe(false);
   const taken = report({ breakdown: { work: 2e8, descheduled: 8e8 } });
   expect(machineFacts(taken, run)?.loud).toBe(true);

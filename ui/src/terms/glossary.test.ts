@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { entries, meaning } from "./glossary";
 
-test("an entry is its first paragraph, also under its other words", () => {
+test("an entry is its first paragraph, also by its other words", () => {
   const all = entries("# T\n\n## span\n\nThe *heaviest*\nchain.\n\nMore.\n\nAlso: T-infinity\n");
   expect(all.get("span")).toBe("The heaviest chain.");
   expect(all.get("t-infinity")).toBe("The heaviest chain.");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { labelledRows } from "./drawStacked";
 
-test("every row is named while there is room, then every so many from the first", () => {
+test("every row is named if there is room, otherwise every n-th from the first", () => {
   expect(labelledRows(3, 20)).toEqual([0, 1, 2]);
   expect(labelledRows(2, 12)).toEqual([0, 1]);
   expect(labelledRows(5, 6)).toEqual([0, 2, 4]);
@@ -12,5 +12,4 @@ test("every row is named while there is room, then every so many from the first"
   }
 });
 
-test("rows too thin to be told apart have no names", () =>
-  expect(labelledRows(64, 1.5)).toEqual([]));
+test("rows that are too thin have no names", () => expect(labelledRows(64, 1.5)).toEqual([]));

@@ -20,7 +20,7 @@ const region = (start: number, end: number) => ({
 });
 
 describe("regions", () => {
-  it("stand in the first lane that is free", () => {
+  it("take the first free lane", () => {
     expect(
       regionLanes([region(0, 100), region(10, 20), region(20, 30), region(15, 40), region(18, 19)]),
     ).toEqual([0, 1, 1, 2, -1]);
@@ -53,14 +53,14 @@ function arcsSlot(n: number, pairs: [number, number, number][] = []): Slot {
 
 describe("steals", () => {
   const scale = { t0: 10, t1: 1e5, x0: 0, width: 1000 };
-  it("has those in view", () => {
+  it("has the visible ones", () => {
     const s = visibleSteals([arcsSlot(100)], scale);
     expect(s.arcs.length).toBe(90);
     expect(s.total).toBe(90);
     expect(nextArc(s, 50)?.toT).toBe(51);
     expect(nextArc(s, 99)).toBeNull();
   });
-  it("gives pairs where they are too many", () => {
+  it("gives pairs if there are too many", () => {
     const s = visibleSteals(
       [
         arcsSlot(0, [
@@ -108,7 +108,7 @@ describe("profile", () => {
     }
   });
 
-  it("knows what it doesn't know", () => {
+  it("keeps missing data as unknown", () => {
     const c = profileColumns(
       [{ t0: 0, t1: 10, tile: null }],
       { t0: 0, t1: 10, x0: 0, width: 10 },
@@ -117,7 +117,7 @@ describe("profile", () => {
     expect(Number.isNaN(c.values.running![3]!)).toBe(true);
   });
 
-  it("steps over equal columns without losing the ends", () => {
+  it("merges equal columns and keeps both ends", () => {
     const flat = steppedArea(
       5,
       { t0: 0, t1: 5, x0: 10, width: 50 },
@@ -129,7 +129,7 @@ describe("profile", () => {
 });
 
 describe("SvgPen", () => {
-  it("writes names as text, whatever they hold", () => {
+  it("writes any name as text", () => {
     const pen = new SvgPen(false, new SvgPen(false, null as never, () => ""), () => "");
     pen.text('</text><script>alert("x")</script>', 1, 2, { colour: "#000" });
     pen.rects([0, 0, 10, 10, 20, 0, 0, 5], { ground: "delay" });

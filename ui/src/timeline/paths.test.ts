@@ -31,7 +31,7 @@ const inView = (slots: Slot[]) =>
   ).map((p) => [p.row, p.start, p.end]);
 
 describe("a path", () => {
-  it("crosses a window in which it only waits", () => {
+  it("crosses a window in which the path only waits", () => {
     const slots = [
       slot([50, 60], [], [1, 10, 40, 0], [2, 90, 95, 1]),
       slot([60, 70], [], [1, 10, 40, 0], [2, 90, 95, 1]),
@@ -42,7 +42,7 @@ describe("a path", () => {
     ]);
   });
 
-  it("takes its neighbours from a coarser tile that stands in", () => {
+  it("takes its neighbours from a coarser substitute", () => {
     const coarse = slot(
       [50, 60],
       [

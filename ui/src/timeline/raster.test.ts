@@ -40,7 +40,7 @@ const pixel = (p: Uint8ClampedArray, bin: number, line: number) => [
 ];
 
 describe("rasterise", () => {
-  it("gives a full bin its code's colour and an untouched one nothing", () => {
+  it("gives a full bin its code's colour and leaves an empty bin transparent", () => {
     const { pixels } = rasterise(
       job(2, (j) => {
         j.planes.work[TILE_BINS + 7] = 255;
@@ -55,14 +55,14 @@ describe("rasterise", () => {
     expect(pixel(pixels, 8, 4)[3]).toBe(0);
   });
 
-  it("a bin that was hardly touched is still seen, and stronger the more it is covered", () => {
+  it("a bin with little coverage is visible, and more coverage is stronger", () => {
     const { pixels } = rasterise(job(1, (j) => j.planes.work.set([1, 64, 200])));
     const alphas = [0, 1, 2].map((bin) => pixel(pixels, bin, 0)[3]!);
     expect(alphas[0]).toBeGreaterThan(80);
     expect(alphas[0]! < alphas[1]! && alphas[1]! < alphas[2]!).toBe(true);
   });
 
-  it("keeps the code's colour, paler, where it is off the CPU", () => {
+  it("keeps the code's colour, paler, for time off the CPU", () => {
     const { pixels } = rasterise(job(1, (j) => j.planes.descheduled.fill(255)));
     const [r, g, b, a] = pixel(pixels, 0, 0);
     expect([r, a]).toEqual([255, 255]);
@@ -70,7 +70,7 @@ describe("rasterise", () => {
     expect(g).toBeGreaterThan(100);
   });
 
-  it("dims what is not selected", () => {
+  it("dims items that are not selected", () => {
     const { pixels } = rasterise(
       job(1, (j) => {
         j.bright = { by: "site", index: 3 };
@@ -82,7 +82,7 @@ describe("rasterise", () => {
     expect(pixel(pixels, 1, 0)[1]).toBeGreaterThan(150);
   });
 
-  it("codes beyond the table take its last colour", () => {
+  it("codes beyond the table have its last colour", () => {
     const { pixels } = rasterise(
       job(1, (j) => {
         j.planes.work[0] = 255;
@@ -92,7 +92,7 @@ describe("rasterise", () => {
     expect(pixel(pixels, 0, 0).slice(0, 3)).toEqual([0, 255, 0]);
   });
 
-  it("leaves free time out whose layer is off", () => {
+  it("omits free time whose layer is off", () => {
     const with_ = rasterise(job(1, (j) => j.planes.delay.fill(255)));
     const without = rasterise(
       job(1, (j) => {
@@ -104,7 +104,7 @@ describe("rasterise", () => {
     expect(pixel(without.pixels, 5, 0)[3]).toBe(0);
   });
 
-  it("draws what was not read whatever layers are shown, in a colour of its own", () => {
+  it("draws unread time in its own colour, whatever layers are shown", () => {
     const unread = new Uint8Array(TILE_BINS);
     unread.fill(255, 3, 9);
     const { pixels, runs } = rasterise(
@@ -118,7 +118,7 @@ describe("rasterise", () => {
     expect([...runs]).toEqual([0, 3, 9, RUN_KINDS.indexOf("unread")]);
   });
 
-  it("finds runs of one kind, each once, up to the tile's end", () => {
+  it("finds each run of one kind once, up to the tile's end", () => {
     const { runs } = rasterise(
       job(2, (j) => {
         j.planes.delay.fill(255, 10, 20);
@@ -132,7 +132,7 @@ describe("rasterise", () => {
 });
 
 describe("colours", () => {
-  it("reads them as CSS writes them", () => {
+  it("parse as in CSS", () => {
     expect(packed("#0af")).toBe(0x00aaff);
     expect(packed("#cc6677")).toBe(0xcc6677);
     expect(packed("rgba(18, 22, 29, .62)")).toBe((18 << 16) | (22 << 8) | 29);

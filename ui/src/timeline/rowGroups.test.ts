@@ -33,7 +33,7 @@ const run = {
   name: "p",
 };
 
-test("rows stand under the head of their pool, sorted inside of it, others at the end", () => {
+test("rows are sorted below the head of their pool, and other threads come last", () => {
   const { order, heads } = arrangeRows(run, { ...ROWS_AT_START, group: "pool", sort: "busy" });
   expect(order).toEqual([2, 0, 3, 1, 4]);
   expect(heads.map((h) => [h.at, h.group.title])).toEqual([
@@ -44,7 +44,7 @@ test("rows stand under the head of their pool, sorted inside of it, others at th
   expect(heads[0]!.group.note).toMatch(/^size 2 · built at main.rs:9 · W2, W0 · mean 25\s%/);
 });
 
-test("pinned rows have a head of their own, and hidden ones are in none", () => {
+test("pinned rows have their own head, and hidden rows have none", () => {
   const shown = { ...ROWS_AT_START, group: "pool" as const, pinned: [3], hidden: [1] };
   const { order, heads } = arrangeRows(run, shown);
   expect(order).toEqual([3, 0, 2, 4]);
@@ -60,7 +60,7 @@ test("tens are named after their first and last worker", () => {
   expect(heads.map((h) => h.group.title)).toEqual(["W0 to W9", "W10 to W12"]);
 });
 
-test("a head moves the rows below it down, and a point is on one of either", () => {
+test("a head takes room above its rows, and a point is on a head or a row", () => {
   const { order, heads } = arrangeRows(run, { ...ROWS_AT_START, group: "pool" });
   const wanted = { width: 900, height: 700, rows: 5, scroll: 0, cpu: false, queue: false };
   const { rows } = layOutBands({ ...wanted, order, heads, regionLanes: 0 });
@@ -74,12 +74,12 @@ test("a head moves the rows below it down, and a point is on one of either", () 
   }
 });
 
-test("all rows of a trace are one process'", () => {
+test("without ranks, all rows belong to one process", () => {
   const { heads } = arrangeRows(run, { ...ROWS_AT_START, group: "process" });
   expect(heads.map((h) => [h.group.title, h.group.rows.length])).toEqual([["Process p", 5]]);
 });
 
-test("the rows of a run of ranks stand under their ranks", () => {
+test("the rows of a run of ranks are below their ranks", () => {
   const threads = [0, 1, 2, 3].map((i) => ({ ...thread(i, null), process: i % 2 }));
   const processes = ["rank 0", "rank 1"];
   const ranks = { threads, name: "p", pools: [], processes };
@@ -88,7 +88,7 @@ test("the rows of a run of ranks stand under their ranks", () => {
   expect(heads.map((h) => h.group.title)).toEqual(["Rank 0", "Rank 1"]);
 });
 
-test("pinned rows among compact ones are as high as rows are, and found there", () => {
+test("pinned rows among compact ones have full height and are hit there", () => {
   const threads = Array.from({ length: 96 }, (_, i) => thread(i, null));
   const shown = { ...ROWS_AT_START, pinned: [40, 7] };
   const wanted = { width: 900, height: 700, rows: 96, scroll: 0, cpu: true, queue: false };

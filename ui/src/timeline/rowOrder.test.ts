@@ -12,12 +12,12 @@ const threads = [0.2, 0.9, 0.5, 0.5].map((busy, thread) => ({
 }));
 const order = (shown: Partial<RowsShown>) => rowOrder(threads, { ...ROWS_AT_START, ...shown });
 
-test("rows are in the workers' order, or busiest first with ties in that order", () => {
+test("rows are in the order of workers, or busiest first with ties in that order", () => {
   expect(order({})).toEqual([0, 1, 2, 3]);
   expect(order({ sort: "busy" })).toEqual([1, 2, 3, 0]);
 });
 
-test("pinned rows come first, hidden ones not at all, and some row is always seen", () => {
+test("pinned rows come first, hidden rows are left out, and at least one row is shown", () => {
   expect(order({ sort: "busy", pinned: [3], hidden: [1] })).toEqual([3, 2, 0]);
   expect(order({ hidden: [0, 1, 2, 3] })).toEqual([0, 1, 2, 3]);
   // A link from a run with more rows.

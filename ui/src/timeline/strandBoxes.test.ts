@@ -44,7 +44,7 @@ function slot(
 }
 
 describe("Boxes", () => {
-  it("has a strand over a border once, and where it is", () => {
+  it("has a strand across a tile border once, with its full extent", () => {
     const boxes = new StrandBoxes();
     const long: [number, number, number, number] = [7, 2, 300, 700];
     boxes.gather([slot(0, 500, [long]), slot(500, 1000, [long, [8, 2, 700, 900]])], SCALE, rows);
@@ -56,13 +56,13 @@ describe("Boxes", () => {
     expect(boxes.at(3, 500)).toBe(-1);
   });
 
-  it("takes one that began before the window", () => {
+  it("takes a strand that began before the window", () => {
     const boxes = new StrandBoxes();
     boxes.gather([slot(0, 1000, [[1, 0, -5000, 20]])], SCALE, rows);
     expect(boxes.n).toBe(1);
   });
 
-  it("leaves what is narrower than a column to the columns", () => {
+  it("leaves strands narrower than a column to the columns", () => {
     const boxes = new StrandBoxes();
     boxes.gather(
       [
@@ -78,7 +78,7 @@ describe("Boxes", () => {
     expect([...boxes.id.slice(0, boxes.n)]).toEqual([2]);
   });
 
-  it("draws of a coarser stand-in only what begins in its slot", () => {
+  it("takes from a coarser substitute only the strands that begin in its slot", () => {
     const boxes = new StrandBoxes();
     const all: [number, number, number, number][] = [
       [1, 0, 100, 200],
@@ -88,7 +88,7 @@ describe("Boxes", () => {
     expect(boxes.n).toBe(2);
   });
 
-  it("keeps the widest when there are too many", () => {
+  it("keeps the widest boxes if there are too many", () => {
     const boxes = new StrandBoxes();
     const scale = { t0: 0, t1: 1e6, x0: 0, width: 1e6 };
     const many = Array.from({ length: MAX_BOXES * 2 }, (_, i): [number, number, number, number] => [
@@ -131,7 +131,7 @@ describe("Boxes", () => {
 });
 
 describe("what is inside folded strands", () => {
-  it("is told apart by where it starts, and names the strands that it is drawn over", () => {
+  it("is identified by its start, and names the folded strands it is drawn over", () => {
     const inner = new StrandBoxes(MAX_BOXES, true);
     // Three strands in folded strand 4, one across a border, and one in folded strand 9.
     const over: [number, number, number, number] = [4, 1, 450, 550];
@@ -153,7 +153,7 @@ describe("what is inside folded strands", () => {
     expect(inner.at(1, 500)).toBe(1);
   });
 
-  it("has fewer boxes than there may be of strands", () => {
+  it("has a lower limit of boxes than strands have", () => {
     const inner = new StrandBoxes(100, true);
     inner.gather(
       [
@@ -199,7 +199,7 @@ describe("bands", () => {
     expect(scrollTo({ ...many, scroll: 0 }, 127)).toBe(many.most);
   });
 
-  it("makes many rows compact, so that 96 are seen at once", () => {
+  it("makes many rows compact, so that 96 are visible at once", () => {
     const wanted = { width: 1440, height: 840, scroll: 0, cpu: true, queue: true, regionLanes: 0 };
     const many = layOutBands({ ...wanted, rows: 96 }).rows;
     expect(many.compact).toBe(true);
@@ -208,7 +208,7 @@ describe("bands", () => {
     expect(layOutBands({ ...wanted, rows: 96, rowHeight: "full" }).rows.compact).toBe(false);
   });
 
-  it("shows rows in the order wanted, and points at them there", () => {
+  it("shows rows in the given order and hits them there", () => {
     const wanted = { width: 1440, height: 600, scroll: 0, cpu: true, queue: false, regionLanes: 0 };
     const r = layOutBands({ ...wanted, rows: 4, order: [3, 0, 2] }).rows;
     expect(visibleRows(r)).toEqual([3, 0, 2]);
@@ -217,7 +217,7 @@ describe("bands", () => {
     expect(laneTop(r, 1)).toBeLessThan(0);
   });
 
-  it("keeps everything inside of small windows", () => {
+  it("keeps everything inside small windows", () => {
     const b = layOutBands({
       width: 300,
       height: 200,

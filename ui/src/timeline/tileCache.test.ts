@@ -17,14 +17,14 @@ describe("tiling", () => {
     expect(levelFor(1e12, 12)).toBe(12);
   });
 
-  it("covers the window and no more, inside of the run", () => {
+  it("covers exactly the window inside the run", () => {
     expect(tileIndices(0, { t0: 1023, t1: 1025 }, 1e6)).toEqual([0, 1]);
     expect(tileIndices(0, { t0: 1024, t1: 2048 }, 1e6)).toEqual([1, 1]);
     expect(tileIndices(3, { t0: 0, t1: 1e9 }, 8192)).toEqual([0, 0]);
     expect(tileIndices(0, { t0: 0, t1: 0 }, 0)).toEqual([0, 0]);
   });
 
-  it("asks for what is seen first, then for as much on either side", () => {
+  it("requests the visible tiles first, then those on either side", () => {
     const list = wantedTiles("rows", 0, { t0: 10240, t1: 12288 }, 1e6);
     expect(
       list
@@ -69,7 +69,7 @@ const planes = (): Planes => ({ facts: {}, planes: {} });
 const turn = () => new Promise((done) => setTimeout(done));
 
 describe("TileCache", () => {
-  it("aborts what is no longer wanted and keeps what is", async () => {
+  it("aborts requests that are no longer wanted and keeps the others", async () => {
     const source = new Held();
     const cache = new TileCache("a", source, () => {});
     cache.want([id(3, 0), id(3, 1)], 8);
@@ -86,7 +86,7 @@ describe("TileCache", () => {
     expect(cache.requested).toBe(3);
   });
 
-  it("sends a few at a time, the first of the list first", () => {
+  it("sends a few requests at a time, in the order of the list", () => {
     const source = new Held();
     const cache = new TileCache("a", source, () => {});
     cache.want(
@@ -97,7 +97,7 @@ describe("TileCache", () => {
     expect([...source.open.keys()][0]).toContain("index=0");
   });
 
-  it("shows a coarser tile, or finer ones, while one loads", async () => {
+  it("substitutes a coarser tile or finer ones while a tile loads", async () => {
     const source = new Held();
     const cache = new TileCache("a", source, () => {});
     cache.want([id(5, 0), id(2, 1)], 8);
@@ -108,7 +108,7 @@ describe("TileCache", () => {
     expect(cache.substitute(id(3, 9), 8)).toBeUndefined();
   });
 
-  it("asks for the next coarser tile where a report carries no finer, and says where detail stops", async () => {
+  it("requests the next coarser tile if a report has no finer one, and reports the finest level", async () => {
     const source = new Held();
     const cache = new TileCache("a", source, () => {});
     const absent = () => new Unavailable("not carried", "absent");
@@ -127,7 +127,7 @@ describe("TileCache", () => {
     expect(cache.detailLimitAt("rows", 6, 0, 10, 8)).toBe(6);
   });
 
-  it("asks again, later, what failed", async () => {
+  it("repeats a failed request later", async () => {
     const source = new Held();
     let now = 0;
     const cache = new TileCache(

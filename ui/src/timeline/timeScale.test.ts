@@ -16,7 +16,7 @@ const RUN = 2_000_000_000;
 const NARROWEST = minWindow(1e9);
 
 describe("zoom", () => {
-  it("keeps the time under the pointer at its pixel from the whole run to nanoseconds and back", () => {
+  it("keeps the time under the pointer at its pixel, from the whole run to nanoseconds and back", () => {
     const pointer = 700;
     let w: Scale = { t0: 0, t1: RUN, x0: 136, width: 1290 };
     const held = timeAt(w, pointer);
@@ -31,7 +31,7 @@ describe("zoom", () => {
     expect(Math.abs(pixelAt(w, held) - pointer)).toBeLessThan(1);
   });
 
-  it("ends at the whole run, whatever it was about", () => {
+  it("ends at the whole run, around any time", () => {
     expect(zoom({ t0: 10, t1: 1000 }, 1e9, 20, RUN, NARROWEST)).toEqual({ t0: 0, t1: RUN });
   });
 
@@ -53,11 +53,11 @@ describe("clamp and pan", () => {
     });
   });
 
-  it("takes runs of no length", () => {
+  it("accepts runs without length", () => {
     expect(clamp({ t0: 0, t1: 0 }, 0, NARROWEST)).toEqual({ t0: 0, t1: 1 });
   });
 
-  it("shows an instant with room around it", () => {
+  it("shows an instant with a margin", () => {
     const w = withMargin(500, 500, RUN, NARROWEST);
     expect(w.t0).toBeLessThan(500);
     expect(w.t1).toBeGreaterThan(500);
@@ -66,7 +66,7 @@ describe("clamp and pan", () => {
 });
 
 describe("between", () => {
-  it("begins and ends where it is told, and narrows by equal ratios", () => {
+  it("starts and ends at the given windows, and narrows by equal ratios", () => {
     const a = { t0: 0, t1: 1000 };
     const b = { t0: 400, t1: 410 };
     expect(interpolate(a, b, 0).t1 - interpolate(a, b, 0).t0).toBeCloseTo(1000);
@@ -79,7 +79,7 @@ describe("between", () => {
 });
 
 describe("axis", () => {
-  it("counts from a base where labels would be too long", () => {
+  it("counts from a base if labels would be too long", () => {
     const deep = axis({ t0: 1_234_567_890, t1: 1_234_567_990 }, 1e9, 8);
     expect(deep.base).toMatch(/^1\.23456\d*\u00a0s$/);
     expect(deep.ticks.every((t) => /^\+\d+\u00a0ns$/.test(t.label))).toBe(true);
@@ -88,7 +88,7 @@ describe("axis", () => {
       expect(base + Number(t.label.slice(1).split("\u00a0")[0])).toBeCloseTo(t.t, 0);
   });
 
-  it("has ticks inside the window only, none twice", () => {
+  it("has distinct ticks, all inside the window", () => {
     for (const span of [20, 333, 1e4, 7.7e6, 2e9]) {
       const w = { t0: 123_456_789, t1: 123_456_789 + span };
       const ticks = axis(w, 1e9, 10).ticks;

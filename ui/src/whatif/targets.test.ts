@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { linesOf, mergeRanges, nearestFactor, toggleTarget } from "./targets";
 
-test("lines are read back also from files with colons", () => {
+test("lines are parsed, also of files with colons in their names", () => {
   expect(linesOf("lines:C:\\a:b.rs:3-9")).toEqual({ file: "C:\\a:b.rs", from: 3, to: 9 });
   expect(linesOf("code:1")).toBeNull();
 });
-test("ranges that overlap or touch are one", () => {
+test("overlapping and adjacent ranges are merged", () => {
   const f = "a";
   expect(
     mergeRanges([
@@ -19,9 +19,9 @@ test("ranges that overlap or touch are one", () => {
     { file: f, from: 10, to: 20 },
   ]);
 });
-test("choosing twice is not choosing", () => {
+test("choosing a target twice removes it", () => {
   expect(toggleTarget(toggleTarget(["code:1"], "site:2"), "site:2")).toEqual(["code:1"]);
 });
-test("a factor from a link lands on a stop", () => {
+test("a factor from a link becomes the nearest default factor", () => {
   expect([1.1, 2, 3, 30, 1000].map(nearestFactor)).toEqual([2, 2, 4, 50, 400]);
 });
