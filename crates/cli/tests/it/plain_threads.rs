@@ -87,9 +87,20 @@ fn threads_that_wait_until_the_end_are_not_the_workers() {
         printed(&command.arg(query).output().unwrap())
     };
     // The two that computed are workers, though the other three were there before them.
-    let workers = rows("select sum(worker) from (select * from threads order by work desc limit 2)");
-    assert_eq!(workers.lines().last(), Some("2"), "{}", rows("select * from threads"));
+    let workers =
+        rows("select sum(worker) from (select * from threads order by work desc limit 2)");
+    assert_eq!(
+        workers.lines().last(),
+        Some("2"),
+        "{}",
+        rows("select * from threads")
+    );
     // What the three waited for is known, although their waits never ended.
     let waits = rows("select count(*) from waits where kind = 'condition' and by_thread is null");
-    assert_eq!(waits.lines().last(), Some("3"), "{}", rows("select * from waits"));
+    assert_eq!(
+        waits.lines().last(),
+        Some("3"),
+        "{}",
+        rows("select * from waits")
+    );
 }
