@@ -9,6 +9,7 @@ import {
   workerTicks,
   count,
   fileName,
+  plural,
   percent,
   plainNumber,
   ticks,
@@ -27,7 +28,7 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
   return (
     <>
       <h1 class="verdict">
-        {isUsual(report) ? usualVerdict(report!) : pageUnits(inPart(s.verdict, report))}
+        {isUsual(report) ? usualVerdict(report!, r.cpus) : pageUnits(inPart(s.verdict, report))}
       </h1>
       {f && !isMachine(f) && report && (
         <p class="why">
@@ -63,12 +64,14 @@ function isUsual(report: Report | undefined): boolean {
   return report?.verdict?.state === "lost" && !report.unread && !report.limits?.divided_by_threads;
 }
 
-function usualVerdict(report: Report) {
+function usualVerdict(report: Report, cpus: number | null) {
   const busy = report.mean_busy as number;
   return (
     <>
       On average {plainNumber(busy)} of {count(report.workers)}{" "}
-      {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy.{" "}
+      {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy
+      {/* With fewer CPUs than workers, the CPUs may all have been busy. */}
+      {cpus !== null && cpus < report.workers && `, on ${plural(cpus, "CPU")}`}.{" "}
       {report.limits?.blocked ? "If nothing blocked, it could be at most" : "It can be at most"}{" "}
       <Term of="parallelism">{multiple(report.parallelism)}</Term> as fast as on one worker.
     </>
