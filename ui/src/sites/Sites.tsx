@@ -24,6 +24,9 @@ import "./sites.css";
 
 const KNOWN = ["work", "critical", "count", "span", "parallelism", "delay", "stretch"] as const;
 
+/** A value that is not known is not 0. */
+const UNKNOWN = <span class="faint">–</span>;
+
 /** The code with most of the critical path, shown until a row is selected. */
 const heaviest = (rows: Row[]): Row =>
   rows.reduce((a, b) =>
@@ -179,14 +182,15 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
       sort: (w) => w.span ?? NaN,
       unit: "s",
       csv: (w) => seconds(w.span),
-      cell: (w) => (w.kind === "site" && w.span !== null ? ticks(w.span, tps) : null),
+      cell: (w) => (w.kind === "site" ? (w.span === null ? UNKNOWN : ticks(w.span, tps)) : null),
     },
     {
       id: "parallelism",
       title: "parallelism",
       sort: (w) => w.parallelism ?? NaN,
       csv: (w) => w.parallelism,
-      cell: (w) => (w.kind === "site" && w.parallelism !== null ? plain(w.parallelism) : null),
+      cell: (w) =>
+        w.kind === "site" ? (w.parallelism === null ? UNKNOWN : plain(w.parallelism)) : null,
     },
     ...(delayed
       ? [

@@ -1,16 +1,17 @@
 //! Runs at the limits of what can be measured.
 
-use workspan_analysis::{About, Error, Metric, Options, Report, report};
+use workspan_analysis::{About, Error, Metric, Options, Report, report, site_delays};
 use workspan_dag::{Dag, NONE, Place, TaskKind, raw};
 
-fn measure_with(header: &str, lines: &[&str], options: &Options) -> Result<Report, Error> {
+fn run_of(header: &str, lines: &[&str]) -> Dag {
     let mut text =
         format!("{{\"workspan_trace\":1,\"time_unit\":\"ns\",\"steals\":\"child\",{header}}}\n");
     text.push_str(&lines.join("\n"));
-    report(
-        &workspan_reader::text::read(text.as_bytes()).unwrap(),
-        options,
-    )
+    workspan_reader::text::read(text.as_bytes()).unwrap()
+}
+
+fn measure_with(header: &str, lines: &[&str], options: &Options) -> Result<Report, Error> {
+    report(&run_of(header, lines), options)
 }
 
 fn measure(header: &str, lines: &[&str]) -> Report {
@@ -123,7 +124,7 @@ fn no_worker_busy() {
 #[test]
 fn a_buried_wait() {
     // Worker 0 waits for 1, meanwhile takes 2, which is long, and continues long after 1 has ended.
-    let report = measure(
+    let dag = run_of(
         r#""workers":2"#,
         &[
             r#"{"ev":"begin","t":0,"w":0,"task":0}"#,
@@ -140,8 +141,14 @@ fn a_buried_wait() {
             r#"{"ev":"end","t":60,"w":0,"task":0}"#,
         ],
     );
-    let b = &report.breakdown;
+    let b = report(&dag, &Options::default()).unwrap().breakdown;
     assert_eq!((b.buried, b.buried_ticks, b.delay_buried), (1, 30, 30));
+    // The root waited; its tasks' sites have none of it.
+    let sites: Vec<_> = site_delays(&dag)
+        .iter()
+        .map(|site| (site.buried, site.buried_ticks))
+        .collect();
+    assert_eq!(sites, [(1, 30), (0, 0), (0, 0)]);
     assert_eq!((b.delay, b.delay_by_edge), (30, [0, 0, 0, 0, 30, 0, 0]));
     assert_eq!(b.ready_path.scheduler_delay, 30);
 }

@@ -45,6 +45,7 @@ export interface TasksReport {
 export interface SiteExtra {
   place: number;
   delay: number;
+  /** Ticks for which strands were ready while their thread ran an unrelated task. */
   buried: number;
   /** Mean number of running strands of the site, in 64 equal bins of the run. */
   spark: number[];
