@@ -5,7 +5,8 @@ use workspan_dag::Dag;
 /// Maximum number of strands for which the sums are made: they take 64 bytes per strand.
 const MAX_STRANDS: usize = 2_000_000;
 
-/// Sums over time, from the beginning of the run.
+/// Sums over time, from the beginning of the run. Once records are missing ([`Dag::unread_from`]),
+/// it is not known which workers were free, and none counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FreeTime {
     /// The times, ascending, in absolute ticks.
@@ -29,6 +30,7 @@ impl FreeTime {
         let mut events: Vec<(u64, i64)> = (0..strands.len()).filter(ran).flat_map(of).collect();
         events.sort_unstable();
         let workers = f64::from(dag.meta.workers);
+        let unread_from = dag.unread_from().unwrap_or(u64::MAX);
         let mut free = FreeTime {
             times: Vec::new(),
             steps: Vec::new(),
@@ -42,7 +44,11 @@ impl FreeTime {
                 continue;
             }
             let running = running.max(0) as f64;
-            let step = (running, (workers - running).max(0.0) / running.max(1.0));
+            let free_workers = match at < unread_from {
+                true => (workers - running).max(0.0),
+                false => 0.0,
+            };
+            let step = (running, free_workers / running.max(1.0));
             free.times.push(at);
             free.steps.push(step);
             free.sums.push(sum);

@@ -1,6 +1,7 @@
 //! Runs at the limits of what can be measured.
 
-use workspan_analysis::{About, Error, Metric, Options, Report, report, site_delays};
+use workspan_analysis::{About, Error, FreeTime, Metric, Options, Report, report, site_delays};
+use workspan_dag::meta::UnreadPart;
 use workspan_dag::{Dag, NONE, Place, TaskKind, raw};
 
 fn run_of(header: &str, lines: &[&str]) -> Dag {
@@ -151,6 +152,30 @@ fn a_buried_wait() {
     assert_eq!(sites, [(1, 30), (0, 0), (0, 0)]);
     assert_eq!((b.delay, b.delay_by_edge), (30, [0, 0, 0, 0, 30, 0, 0]));
     assert_eq!(b.ready_path.scheduler_delay, 30);
+}
+
+#[test]
+fn workers_are_not_free_where_nothing_was_read() {
+    let mut dag = run_of(
+        r#""workers":2"#,
+        &[
+            r#"{"ev":"begin","t":0,"w":0,"task":0}"#,
+            r#"{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a"}"#,
+            r#"{"ev":"resume","t":10,"w":0,"task":0}"#,
+            r#"{"ev":"begin","t":10,"w":1,"task":1}"#,
+            r#"{"ev":"end","t":40,"w":1,"task":1}"#,
+            r#"{"ev":"end","t":100,"w":0,"task":0}"#,
+        ],
+    );
+    let free = |dag: &Dag| FreeTime::new(dag).unwrap().between(0, 100);
+    assert_eq!(free(&dag), (130.0, 70.0));
+    dag.meta.unread = Some(UnreadPart {
+        damaged: 1,
+        threads: 1,
+        dropped: 0,
+        off_cpu: false,
+    });
+    assert_eq!(free(&dag), (130.0, 10.0));
 }
 
 #[test]
