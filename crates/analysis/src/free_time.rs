@@ -16,6 +16,8 @@ pub struct FreeTime {
     steps: Vec<(f64, f64)>,
     /// Integrals of the steps up to each time.
     sums: Vec<(f64, f64)>,
+    /// The time from which on records are missing.
+    unread_from: u64,
 }
 
 impl FreeTime {
@@ -35,6 +37,7 @@ impl FreeTime {
             times: Vec::new(),
             steps: Vec::new(),
             sums: Vec::new(),
+            unread_from,
         };
         let (mut running, mut sum) = (0i64, (0.0, 0.0));
         for (i, &(at, change)) in events.iter().enumerate() {
@@ -63,6 +66,11 @@ impl FreeTime {
     pub fn between(&self, from: u64, to: u64) -> (f64, f64) {
         let (a, b) = (self.until(from), self.until(to));
         (b.0 - a.0, b.1 - a.1)
+    }
+
+    /// Whether records are missing before `time`.
+    pub fn is_unread(&self, time: u64) -> bool {
+        time > self.unread_from
     }
 
     fn until(&self, time: u64) -> (f64, f64) {

@@ -176,6 +176,8 @@ fn workers_are_not_free_where_nothing_was_read() {
         off_cpu: false,
     });
     assert_eq!(free(&dag), (130.0, 10.0));
+    let times = FreeTime::new(&dag).unwrap();
+    assert!(!times.is_unread(40) && times.is_unread(41));
 }
 
 #[test]
