@@ -38,6 +38,20 @@ export default function (suite) {
     await until(async () => (await t.text("main")).includes("workspan view"), "the command");
   });
 
+  suite.test(
+    "a run of another program is compared only if it is chosen",
+    { files: [suite.runs.before, suite.runs.openmp] },
+    async (t) => {
+      await t.open("tab=compare");
+      const choice = t.page.getByRole("group", { name: "Run to compare with" });
+      await choice.waitFor();
+      check((await t.page.locator(".compare h1").count()) === 0, "compared without a question");
+      await choice.getByRole("button").click();
+      await t.page.waitForSelector(".compare h1");
+      await t.hashHas("with=b");
+    },
+  );
+
   suite.both("a second run is chosen by its chip and kept in the hash", two, async (t) => {
     await t.open("tab=summary&run=b");
     await t.page.waitForSelector(".verdict");

@@ -69,7 +69,7 @@ impl Codes {
             code.blocks.push(*block);
             code_of.push(number);
         }
-        tell_apart(&mut codes);
+        tell_apart(dag, &mut codes);
         let (all, places) = most_first(codes);
         let of = block_of
             .iter()
@@ -132,13 +132,16 @@ fn describe(dag: &Dag, block: &CodeBlock, hot: Option<HotFunction>) -> (Key, Cod
         return (key, code);
     }
     let begins = block.from_kind == StartKind::Begin;
+    // Code of the root after an unknown place is the root's.
+    let known = (block.from as usize) < dag.places.len();
+    let begins = begins || (!known && block.site == ROOT_PLACE);
     let at = if begins { block.site } else { block.from };
     let place = dag.places.get(at as usize);
     let function = place.and_then(|p| p.function.clone());
     let label = match place {
         _ if begins && block.site == ROOT_PLACE => "root".to_owned(),
-        None if block.site == ROOT_PLACE => "root".to_owned(),
-        None => "?".to_owned(),
+        None if begins => "?".to_owned(),
+        None => "after ?".to_owned(),
         Some(place) => named(place, begins),
     };
     let file = place.and_then(|p| p.file.clone());
@@ -187,20 +190,47 @@ pub fn short(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// Gives codes with equal labels their full names.
-fn tell_apart(codes: &mut [Code]) {
-    let mut seen: HashMap<String, usize> = HashMap::new();
+/// Makes the labels distinct. Codes with equal labels get their position or the function's full
+/// name, then the construct, then a number.
+fn tell_apart(dag: &Dag, codes: &mut [Code]) {
+    lengthen(codes, |code, _| match (&code.function, &code.file, code.line) {
+        (_, Some(file), Some(line)) => Some(format!("{} ({file}:{line})", code.label)),
+        (Some(function), _, _) if code.label.starts_with("after ") => {
+            Some(format!("after {function}"))
+        }
+        (Some(function), _, _) => Some(function.clone()),
+        (None, Some(file), None) => Some(format!("{} ({file})", code.label)),
+        (None, None, _) => None,
+    });
+    lengthen(codes, |code, _| {
+        let block = code.blocks.first()?;
+        let begins = block.from_kind == StartKind::Begin;
+        let at = if begins { block.site } else { block.from };
+        let construct = dag.places.get(at as usize)?.primitive.as_deref()?;
+        Some(format!("{}, {construct}", code.label))
+    });
+    lengthen(codes, |code, nth| {
+        (nth > 1).then(|| format!("{} #{nth}", code.label))
+    });
+}
+
+/// Gives each code with a label that others have the label that `longer` returns for it. The number
+/// counts the codes of that label, from 1.
+fn lengthen(codes: &mut [Code], longer: impl Fn(&Code, usize) -> Option<String>) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
     for code in codes.iter() {
-        *seen.entry(code.label.clone()).or_default() += 1;
+        *counts.entry(code.label.clone()).or_default() += 1;
     }
+    counts.retain(|_, count| *count > 1);
+    let mut seen: HashMap<String, usize> = HashMap::new();
     for code in codes {
-        if seen.get(&code.label).is_some_and(|&n| n > 1) {
-            let whole = match (&code.function, &code.file, code.line) {
-                (_, Some(file), Some(line)) => format!("{} ({file}:{line})", code.label),
-                (Some(function), _, _) => function.clone(),
-                _ => continue,
-            };
-            code.label = whole;
+        if !counts.contains_key(&code.label) {
+            continue;
+        }
+        let nth = seen.entry(code.label.clone()).or_default();
+        *nth += 1;
+        if let Some(label) = longer(code, *nth) {
+            code.label = label;
         }
     }
 }
@@ -234,6 +264,8 @@ fn most_first(codes: Vec<Code>) -> (Vec<Code>, Vec<u16>) {
 
 #[cfg(test)]
 mod tests {
+    use workspan_dag::EndKind;
+
     use super::*;
 
     #[test]
@@ -255,10 +287,51 @@ mod tests {
             blocks: Vec::new(),
         };
         let mut codes = vec![code("go", 1, 5), code("go", 9, 7), code("main", 3, 6)];
-        tell_apart(&mut codes);
+        tell_apart(&Dag::default(), &mut codes);
         let (all, places) = most_first(codes);
         let labels: Vec<&str> = all.iter().map(|c| c.label.as_str()).collect();
         assert_eq!(labels, ["go (src/a.rs:9)", "main", "go (src/a.rs:1)"]);
         assert_eq!(places, [2, 0, 1]);
+    }
+
+    #[test]
+    fn codes_without_positions_are_told_apart_by_function_construct_or_number() {
+        let code = |label: &str, function: Option<&str>, from: PlaceId| Code {
+            label: label.into(),
+            function: function.map(Into::into),
+            file: None,
+            line: None,
+            ticks: 0,
+            blocks: vec![CodeBlock {
+                site: ROOT_PLACE,
+                from,
+                from_kind: StartKind::AfterWait,
+                to: NONE,
+                to_kind: EndKind::End,
+            }],
+        };
+        let mut dag = Dag::default();
+        let place = |primitive: &str| Place {
+            primitive: Some(primitive.into()),
+            ..Place::default()
+        };
+        dag.places = vec![Place::default(), place("task"), place("taskwait")];
+        let mut codes = vec![
+            code("after go", Some("a::go"), NONE),
+            code("after go", Some("b::go"), NONE),
+            code("after run", None, 1),
+            code("after run", None, 2),
+            code("after run", None, 2),
+        ];
+        tell_apart(&dag, &mut codes);
+        let labels: Vec<&str> = codes.iter().map(|c| c.label.as_str()).collect();
+        let expected = [
+            "after a::go",
+            "after b::go",
+            "after run, task",
+            "after run, taskwait",
+            "after run, taskwait #2",
+        ];
+        assert_eq!(labels, expected);
     }
 }

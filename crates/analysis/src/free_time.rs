@@ -5,7 +5,8 @@ use workspan_dag::Dag;
 /// Maximum number of strands for which the sums are made: they take 64 bytes per strand.
 const MAX_STRANDS: usize = 2_000_000;
 
-/// Sums over time, from the beginning of the run.
+/// Sums over time, from the beginning of the run. Once records are missing ([`Dag::unread_from`]),
+/// it is not known which workers were free, and none counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FreeTime {
     /// The times, ascending, in absolute ticks.
@@ -15,6 +16,8 @@ pub struct FreeTime {
     steps: Vec<(f64, f64)>,
     /// Integrals of the steps up to each time.
     sums: Vec<(f64, f64)>,
+    /// The time from which on records are missing.
+    unread_from: u64,
 }
 
 impl FreeTime {
@@ -29,10 +32,12 @@ impl FreeTime {
         let mut events: Vec<(u64, i64)> = (0..strands.len()).filter(ran).flat_map(of).collect();
         events.sort_unstable();
         let workers = f64::from(dag.meta.workers);
+        let unread_from = dag.unread_from().unwrap_or(u64::MAX);
         let mut free = FreeTime {
             times: Vec::new(),
             steps: Vec::new(),
             sums: Vec::new(),
+            unread_from,
         };
         let (mut running, mut sum) = (0i64, (0.0, 0.0));
         for (i, &(at, change)) in events.iter().enumerate() {
@@ -42,7 +47,11 @@ impl FreeTime {
                 continue;
             }
             let running = running.max(0) as f64;
-            let step = (running, (workers - running).max(0.0) / running.max(1.0));
+            let free_workers = match at < unread_from {
+                true => (workers - running).max(0.0),
+                false => 0.0,
+            };
+            let step = (running, free_workers / running.max(1.0));
             free.times.push(at);
             free.steps.push(step);
             free.sums.push(sum);
@@ -57,6 +66,11 @@ impl FreeTime {
     pub fn between(&self, from: u64, to: u64) -> (f64, f64) {
         let (a, b) = (self.until(from), self.until(to));
         (b.0 - a.0, b.1 - a.1)
+    }
+
+    /// Whether records are missing before `time`.
+    pub fn is_unread(&self, time: u64) -> bool {
+        time > self.unread_from
     }
 
     fn until(&self, time: u64) -> (f64, f64) {

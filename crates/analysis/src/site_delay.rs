@@ -14,6 +14,8 @@ pub struct SiteDelay {
     pub delay: u128,
     /// Number of buried waits of its tasks.
     pub buried: u64,
+    /// Ticks for which the strands after these waits were ready.
+    pub buried_ticks: u128,
 }
 
 /// Delays by place; places that are not spawn sites have zeros. O(n log n).
@@ -41,6 +43,10 @@ impl Observer for Sums<'_> {
         let task = self.dag.strands.task[waiting.strand as usize];
         let sum = &mut self.by_place[self.dag.tasks.site[task as usize] as usize];
         sum.delay += u128::from(served.all);
-        sum.buried += u64::from(waiting.buried);
+        if waiting.buried {
+            let start = self.dag.strands.start[waiting.strand as usize];
+            sum.buried += 1;
+            sum.buried_ticks += u128::from(start - waiting.ready);
+        }
     }
 }

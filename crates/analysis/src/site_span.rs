@@ -4,9 +4,9 @@
 //! If edges from outside enter that set only at its first strand, every path from the roots to a
 //! strand of the set passes the first strand. Then the heaviest path inside is the largest
 //! `through` in the set minus the path before the first strand, and one walk over the task tree
-//! serves all instances. Edges that enter deeper (a wait for a foreign task, a signal, a dependence
-//! of a descendant) mark the instances that they enter, and the set of each of those is walked by
-//! itself.
+//! serves all instances. Edges that enter deeper (a wait for a foreign task, a signal, a handoff, a
+//! dependence of a descendant) mark the instances that they enter, and the set of each of those is
+//! walked by itself.
 
 use std::ops::RangeInclusive;
 
@@ -156,6 +156,10 @@ fn for_each_entry(dag: &Dag, mut f: impl FnMut(TaskId, TaskId)) {
         for &signal in dag.waits.signals.get(wait) {
             f(target, dag.strands.task[signal as usize]);
         }
+    }
+    for handoff in &dag.handoffs.list {
+        let [target, source] = [handoff.to, handoff.from].map(|s| dag.strands.task[s as usize]);
+        f(target, source);
     }
     for (i, &dependent) in dag.dependents.iter().enumerate() {
         // The edge enters the dependent task at its first strand, so it can only enter the tasks

@@ -119,7 +119,7 @@ export function ChangesTable({ rows, a, b }: { rows: ChangedPlace[]; a: string; 
               less = r.onSpan.absolute < 0;
             const quiet = r.onSpan.noise === "within" || w < 0.5;
             return (
-              <tr key={r.id}>
+              <tr key={r.id} data-row={r.id}>
                 <td>
                   <span class="changed">
                     {r.code && <Swatch of={colourOf(r.code)} />}

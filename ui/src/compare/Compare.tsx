@@ -7,10 +7,16 @@ import { useEffect } from "preact/hooks";
 import { useJson, valueOf } from "../answers";
 import { runColour } from "../colors";
 import { register } from "../commands";
-import type { Compare as Answer, Scalability as Bounds, SiteExtra } from "../data/contract";
+import type {
+  Compare as Answer,
+  RunMeta,
+  Scalability as Bounds,
+  SiteExtra,
+} from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { workerSeconds, plural, time, pageUnits } from "../format";
+import { sameProgram } from "../frame/runLoading";
 import { announcement, compareBy, meta, other, run, runMeta, status, wholeRunOf } from "../store";
 import { dark } from "../theme/theme";
 import { StackedTimelines } from "../timeline/StackedTimelines";
@@ -32,7 +38,7 @@ export function Compare() {
   // Always compares whole runs, even if another view shows only a part of one.
   const first = wholeRunOf(run.value);
   const chosen = runs.find((r) => r.id === other.value && r.id !== first);
-  const second = (chosen ?? runs.find((r) => r.id !== first))?.id ?? null;
+  const second = (chosen ?? sameProgram(runs, first))?.id ?? null;
   const asked = useJson<Answer>(second ? requests.compare(first, second) : null);
   useEffect(
     () =>
@@ -60,6 +66,7 @@ export function Compare() {
       ),
     [],
   );
+  if (!second && runs.length > 1) return <OfOtherPrograms runs={runs} first={first} />;
   if (!second) {
     const one = runMeta();
     return (
@@ -77,6 +84,24 @@ export function Compare() {
     <WhenAnswered answer={asked} what="the comparison" height={420}>
       {(c) => <Comparison of={c} a={first} b={second} />}
     </WhenAnswered>
+  );
+}
+
+/** The open runs are of other programs: one is compared if it is chosen. */
+function OfOtherPrograms({ runs, first }: { runs: readonly RunMeta[]; first: string }) {
+  return (
+    <EmptyState title="No other run of this program is open">
+      <p>Choose a run of another program. Only code with the same name is matched.</p>
+      <div class="beside" role="group" aria-label="Run to compare with">
+        {runs
+          .filter((r) => r.id !== first)
+          .map((r) => (
+            <button key={r.id} type="button" class="toggle" onClick={() => (other.value = r.id)}>
+              <RunBadge id={r.id} /> {r.name}
+            </button>
+          ))}
+      </div>
+    </EmptyState>
   );
 }
 

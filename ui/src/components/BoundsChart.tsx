@@ -87,6 +87,7 @@ export function BoundsChart(p: {
     const at = [
       ...r.points.map((q) => q.workers).filter((n) => n <= most),
       ...fineSteps(most).filter((n) => n >= 1),
+      ...(r.parallelism > 1 && r.parallelism < most ? [r.parallelism] : []),
     ].sort((a, b) => a - b);
     return at.map((n) => [X(n), Y(Math.min(n, r.parallelism))]);
   };

@@ -370,17 +370,32 @@ const areApart = (a: Room, b: Room): boolean =>
 const isFree = (p: Picture, where: BoxOf, room: Room, own: DagNode): boolean =>
   p.model.boxes.every((n) => n === own || areApart(where(n), room));
 
+/** The single critical strand that a node stands for, itself or a task of one strand. */
+export function criticalStrand(
+  n: Pick<DagNode, "strand" | "folded">,
+): { weight: number; start: number; end: number; row: number } | null {
+  const f = n.folded;
+  if (!f) return n.strand?.critical ? n.strand : null;
+  if (f.kind !== "task" || f.expandable || !f.critical) return null;
+  return { weight: f.work, start: f.start, end: f.end, row: f.rows[0]?.[0] ?? 0 };
+}
+
 /** Labels the strand that is most of the span, if there is room beside it. */
 function callout(pen: Pen, p: Picture, where: BoxOf): void {
   if (!p.timed || !p.look.critical || p.span <= 0) return;
   let best: DagNode | null = null;
-  for (const n of p.model.boxes)
-    if (!n.folded && n.strand?.critical && n.strand.weight > (best?.strand?.weight ?? 0)) best = n;
-  if (!best || best.strand!.weight < p.span * 0.2) return;
+  let s: ReturnType<typeof criticalStrand> = null;
+  for (const n of p.model.boxes) {
+    const strand = criticalStrand(n);
+    if (strand && strand.weight > (s?.weight ?? 0)) {
+      best = n;
+      s = strand;
+    }
+  }
+  if (!best || !s || s.weight < p.span * 0.2) return;
   const b = where(best);
   const { t } = p.look;
   if (b.h < 60 || b.y < p.view.y - b.h / 2 || b.y + b.h > p.view.y + p.view.h + b.h / 2) return;
-  const s = best.strand!;
   // The share is of time on the CPU, so that time is next to it; the clock time is added if it
   // differs.
   const took = s.end - s.start;

@@ -11,6 +11,7 @@ import { meta, other, run, runMeta, tab, theme, wholeRunOf } from "../store";
 import { dark } from "../theme/theme";
 import { colours } from "../theme/theme";
 import { RunBadge } from "../components/widgets";
+import { sameProgram } from "./runLoading";
 import { overlay, notify } from "./overlay";
 import { partCountText, partsOfRun, showPart, showWhole } from "./runParts";
 import { Search } from "./Search";
@@ -19,7 +20,7 @@ export function Header() {
   const runs = meta.value?.runs ?? [];
   const whole = wholeRunOf(run.value);
   const chosen = runs.find((r) => r.id === other.value && r.id !== whole);
-  const second = chosen ?? runs.find((r) => r.id !== whole);
+  const second = chosen ?? sameProgram(runs, whole);
   const first = runs.find((r) => r.id === whole) ?? runs[0];
   return (
     <header>

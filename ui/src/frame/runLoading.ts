@@ -2,7 +2,7 @@
 
 import { batch, effect, signal } from "@preact/signals";
 import { answerEpoch, loadingStopped } from "../answers";
-import type { Meta, Status } from "../data/contract";
+import type { Meta, RunMeta, Status } from "../data/contract";
 import { HttpSource, reachable } from "../data/http";
 import { requests } from "../data/requests";
 import { Unavailable } from "../data/source";
@@ -13,11 +13,23 @@ export const failure = signal<Unavailable | null>(null);
 /** By run; empty in a report. */
 export const stages = signal<Record<string, Status>>({});
 
-/** Chooses the first other run if a link does not name the second run. */
+/**
+ * Chooses the first other run of the same program if a link does not name the second run. Runs of
+ * another program are compared only if somebody asks for it.
+ */
 function chooseOther(): void {
-  const ids = meta.value?.runs.map((r) => r.id) ?? [];
-  if (other.value === null || !ids.includes(other.value))
-    other.value = ids.find((id) => id !== wholeRunOf(run.peek())) ?? null;
+  const runs = meta.value?.runs ?? [];
+  if (other.value === null || !runs.some((r) => r.id === other.value))
+    other.value = sameProgram(runs, wholeRunOf(run.peek()))?.id ?? null;
+}
+
+/** The first other run of the program of run `id`. */
+export function sameProgram<R extends Pick<RunMeta, "id" | "name">>(
+  runs: readonly R[],
+  id: string,
+): R | undefined {
+  const name = runs.find((r) => r.id === id)?.name;
+  return runs.find((r) => r.id !== id && r.name === name);
 }
 
 export function startLoading(): void {
@@ -72,7 +84,7 @@ function acceptMeta(value: Meta): void {
   if (!has && !ids.includes(run.value))
     run.value = ids.find((id) => id === wholeRunOf(run.value)) ?? ids[0]!;
   if (other.value === null || !ids.includes(other.value) || other.value === run.value)
-    other.value = ids.find((i) => i !== run.value) ?? null;
+    other.value = sameProgram(value.runs, wholeRunOf(run.value))?.id ?? null;
   document.title = `${value.runs.map((r) => r.name).join(" against ")} · workspan`;
   openParts.value = [];
   meta.value = value;

@@ -32,6 +32,9 @@ const FILTER_COLUMNS = [
   "stretch",
 ] as const;
 
+/** A value that is not known is not 0. */
+const UNKNOWN = <span class="faint">–</span>;
+
 /** The code with most of the critical path, shown until a row is selected. */
 const heaviest = (rows: Row[]): Row =>
   rows.reduce((a, b) =>
@@ -195,7 +198,7 @@ function SitesView({
       sort: (w) => w.span ?? NaN,
       unit: "s",
       csv: (w) => seconds(w.span),
-      cell: (w) => (w.kind === "site" && w.span !== null ? ticks(w.span, tps) : null),
+      cell: (w) => (w.kind === "site" ? (w.span === null ? UNKNOWN : ticks(w.span, tps)) : null),
     },
     {
       id: "parallelism",
@@ -203,7 +206,7 @@ function SitesView({
       sort: (w) => w.parallelism ?? NaN,
       csv: (w) => w.parallelism,
       cell: (w) =>
-        w.kind === "site" && w.parallelism !== null ? plainNumber(w.parallelism) : null,
+        w.kind === "site" ? (w.parallelism === null ? UNKNOWN : plainNumber(w.parallelism)) : null,
     },
     ...(delayed
       ? [

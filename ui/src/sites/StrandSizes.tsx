@@ -30,13 +30,13 @@ export function StrandSizes({
 }) {
   const tps = r.ticks_per_second;
   const colour = codeColour(r.codes, block.code, dark.value);
-  const mostFree = Math.max(1, ...block.sizes.map((s) => s.free));
+  const mostFree = Math.max(1, ...block.sizes.map((s) => s.free ?? 0));
   // The table shows the sizes with most time.
   const rest = {
     strands: block.count - block.sizes.reduce((n, s) => n + s.strands, 0),
     total: block.work - block.sizes.reduce((n, s) => n + s.total, 0),
   };
-  const worst = block.sizes.reduce((a, b) => (b.free > a.free ? b : a), block.sizes[0]!);
+  const worst = block.sizes.reduce((a, b) => ((b.free ?? 0) > (a.free ?? 0) ? b : a));
   return (
     <div class="by-size">
       <div class="head">
@@ -83,7 +83,7 @@ export function StrandSizes({
         </thead>
         <tbody>
           {block.sizes.map((s) => (
-            <tr key={s.total} class={s === worst && s.free > 0 ? "worst" : ""}>
+            <tr key={s.total} class={s === worst && (s.free ?? 0) > 0 ? "worst" : ""}>
               <td>{ticks(s.total / s.strands, tps)}</td>
               <td>{count(s.strands)}</td>
               <td>{ticks(s.total, tps)}</td>
@@ -99,15 +99,19 @@ export function StrandSizes({
                 <Squares of={s} workers={r.workers} /> {plainNumber(s.busy)}
               </td>
               <td class="left">
-                <span class="cell-bar">
-                  <i
-                    style={{
-                      width: `${s.free > 0 ? Math.max(1.5, (90 * s.free) / mostFree) : 0}px`,
-                      ...paintOf(colour),
-                    }}
-                  />
-                  {ticks(s.free, tps)}
-                </span>
+                {s.free === null ? (
+                  <span title="Records are missing from that time">–</span>
+                ) : (
+                  <span class="cell-bar">
+                    <i
+                      style={{
+                        width: `${s.free > 0 ? Math.max(1.5, (90 * s.free) / mostFree) : 0}px`,
+                        ...paintOf(colour),
+                      }}
+                    />
+                    {ticks(s.free, tps)}
+                  </span>
+                )}
               </td>
             </tr>
           ))}

@@ -4,7 +4,7 @@
  */
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useJson } from "../answers";
 import type { Report, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
@@ -57,6 +57,20 @@ function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
       status.value = "";
     };
   }, [s]);
+  const box = useRef<HTMLDivElement>(null);
+  // Two columns of little content leave most of a large window empty.
+  useEffect(() => {
+    const e = box.current;
+    if (!e) return;
+    const fit = () => {
+      e.classList.add("one-column");
+      if (e.scrollHeight > e.clientHeight) e.classList.remove("one-column");
+    };
+    fit();
+    const seen = new ResizeObserver(fit);
+    seen.observe(e);
+    return () => seen.disconnect();
+  }, [s]);
   if (!s)
     return (
       <EmptyState title="No statistics">
@@ -64,7 +78,7 @@ function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
       </EmptyState>
     );
   return (
-    <div class="statistics scroll">
+    <div class="statistics scroll" ref={box}>
       <section aria-label="Lengths by spawn site">
         <h2>
           Lengths by spawn site{" "}

@@ -7,6 +7,7 @@ import { count, fileName } from "../format";
 import { colorBy, selection, type Selection } from "../store";
 import { colours, dark } from "../theme/theme";
 import { Swatch } from "../components/widgets";
+import { distinct } from "./names";
 import { BoxColours } from "./boxColours";
 
 /** Number of entries that are always shown, and of those shown on request. */
@@ -90,18 +91,28 @@ function EntryButton({ of: e, what }: { of: Entry; what: Selection }) {
 function entriesOf(meta: RunMeta, palette: BoxColours, d: boolean): Entry[] {
   const facts = { code: 0xffff, site: 0xffff, row: 0, level: 0, critical: false, readyPath: false };
   switch (colorBy.value) {
-    case "code":
-      return meta.codes.map((c, code) => ({
-        label: c.label,
+    case "code": {
+      const names = distinct(meta.codes.map((c) => [c.label]));
+      return meta.codes.map((_, code) => ({
+        label: names[code]!,
         of: palette.of({ ...facts, code }),
         what: { kind: "code", run: meta.id, code },
       }));
-    case "site":
-      return meta.sites.map((s, site) => ({
-        label: fileName(s.label),
+    }
+    case "site": {
+      const names = distinct(
+        meta.sites.map((s) => [
+          fileName(s.label),
+          s.label,
+          `${s.label} ${s.function ?? ""}`.trim(),
+        ]),
+      );
+      return meta.sites.map((_, site) => ({
+        label: names[site]!,
         of: palette.of({ ...facts, site }),
         what: { kind: "site", run: meta.id, site },
       }));
+    }
     case "critical":
       return [
         {

@@ -1,16 +1,18 @@
 //! Runs at the limits of what can be measured.
 
-use workspan_analysis::{About, Error, Metric, Options, Report, report};
+use workspan_analysis::{About, Error, FreeTime, Metric, Options, Report, report, site_delays};
+use workspan_dag::meta::UnreadPart;
 use workspan_dag::{Dag, NONE, Place, TaskKind, raw};
 
-fn measure_with(header: &str, lines: &[&str], options: &Options) -> Result<Report, Error> {
+fn run_of(header: &str, lines: &[&str]) -> Dag {
     let mut text =
         format!("{{\"workspan_trace\":1,\"time_unit\":\"ns\",\"steals\":\"child\",{header}}}\n");
     text.push_str(&lines.join("\n"));
-    report(
-        &workspan_reader::text::read(text.as_bytes()).unwrap(),
-        options,
-    )
+    workspan_reader::text::read(text.as_bytes()).unwrap()
+}
+
+fn measure_with(header: &str, lines: &[&str], options: &Options) -> Result<Report, Error> {
+    report(&run_of(header, lines), options)
 }
 
 fn measure(header: &str, lines: &[&str]) -> Report {
@@ -123,7 +125,7 @@ fn no_worker_busy() {
 #[test]
 fn a_buried_wait() {
     // Worker 0 waits for 1, meanwhile takes 2, which is long, and continues long after 1 has ended.
-    let report = measure(
+    let dag = run_of(
         r#""workers":2"#,
         &[
             r#"{"ev":"begin","t":0,"w":0,"task":0}"#,
@@ -140,10 +142,42 @@ fn a_buried_wait() {
             r#"{"ev":"end","t":60,"w":0,"task":0}"#,
         ],
     );
-    let b = &report.breakdown;
+    let b = report(&dag, &Options::default()).unwrap().breakdown;
     assert_eq!((b.buried, b.buried_ticks, b.delay_buried), (1, 30, 30));
+    // The root waited; its tasks' sites have none of it.
+    let sites: Vec<_> = site_delays(&dag)
+        .iter()
+        .map(|site| (site.buried, site.buried_ticks))
+        .collect();
+    assert_eq!(sites, [(1, 30), (0, 0), (0, 0)]);
     assert_eq!((b.delay, b.delay_by_edge), (30, [0, 0, 0, 0, 30, 0, 0]));
     assert_eq!(b.ready_path.scheduler_delay, 30);
+}
+
+#[test]
+fn workers_are_not_free_where_nothing_was_read() {
+    let mut dag = run_of(
+        r#""workers":2"#,
+        &[
+            r#"{"ev":"begin","t":0,"w":0,"task":0}"#,
+            r#"{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a"}"#,
+            r#"{"ev":"resume","t":10,"w":0,"task":0}"#,
+            r#"{"ev":"begin","t":10,"w":1,"task":1}"#,
+            r#"{"ev":"end","t":40,"w":1,"task":1}"#,
+            r#"{"ev":"end","t":100,"w":0,"task":0}"#,
+        ],
+    );
+    let free = |dag: &Dag| FreeTime::new(dag).unwrap().between(0, 100);
+    assert_eq!(free(&dag), (130.0, 70.0));
+    dag.meta.unread = Some(UnreadPart {
+        damaged: 1,
+        threads: 1,
+        dropped: 0,
+        off_cpu: false,
+    });
+    assert_eq!(free(&dag), (130.0, 10.0));
+    let times = FreeTime::new(&dag).unwrap();
+    assert!(!times.is_unread(40) && times.is_unread(41));
 }
 
 #[test]

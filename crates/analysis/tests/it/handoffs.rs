@@ -188,3 +188,37 @@ fn a_lock_that_is_held_for_less_time_makes_the_path_shorter() {
         "nobody waited for a lock in a.rs:7-7; threads waited for locks at a.rs:6"
     );
 }
+
+#[test]
+fn the_span_of_a_site_leaves_out_what_another_tasks_strands_do_before_a_handoff() {
+    // A task waits from 20 to 71 for what the other one releases at 70.
+    let text = r#"{"workspan_trace":1,"workers":3,"time_unit":"ns","steals":"child"}
+{"ev":"frame","frame":0,"function":"take","file":"a.rs","line":6}
+{"ev":"frame","frame":1,"function":"give","file":"a.rs","line":9}
+{"ev":"stack","stack":0,"frames":[0]}
+{"ev":"stack","stack":1,"frames":[1]}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:2","detached":true,"thread":true}
+{"ev":"resume","t":10,"w":0,"task":0}
+{"ev":"create","t":11,"w":0,"task":0,"child":2,"site":"a.rs:3","detached":true,"thread":true}
+{"ev":"resume","t":11,"w":0,"task":0}
+{"ev":"begin","t":12,"w":1,"task":1}
+{"ev":"begin","t":12,"w":2,"task":2}
+{"ev":"off","t":20,"w":1,"why":"blocked"}
+{"ev":"on","t":70,"w":1}
+{"ev":"stop","t":20,"w":1,"stack":0,"ticks":51,"on":"condition","object":7,"by":2,"released":1,"held":50}
+{"ev":"end","t":80,"w":2,"task":2}
+{"ev":"end","t":90,"w":1,"task":1}
+{"ev":"wait","t":100,"w":0,"task":0,"of":[1,2]}
+{"ev":"resume","t":100,"w":0,"task":0}
+{"ev":"end","t":105,"w":0,"task":0}
+"#;
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+    assert_eq!(dag.handoffs.list.len(), 1);
+    let rows: Vec<_> = measured(&dag).sites.iter().map(|row| (row.work, row.span)).collect();
+    // The path that enters the waiting task has 10 + 1 + 58 + 19 ticks, of which 19 are its own.
+    let root = (11 + 89 + 5 + 28 + 68, 11 + 89 + 5);
+    assert!(rows.contains(&(28, 28)), "{rows:?}");
+    assert!(rows.contains(&(68, 68)), "{rows:?}");
+    assert_eq!(rows[0], root);
+}

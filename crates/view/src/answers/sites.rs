@@ -26,7 +26,7 @@ const MAX_INSTANCES: usize = 32;
 struct SiteExtra {
     place: PlaceId,
     delay: u128,
-    buried: u64,
+    buried: u128,
     spark: Vec<f32>,
     lengths: Lengths,
     stretch: Option<f64>,
@@ -105,7 +105,7 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
         SiteExtra {
             place: site.site,
             delay: delays[place].delay,
-            buried: delays[place].buried,
+            buried: delays[place].buried_ticks,
             spark: sparks[number].mean(picture),
             lengths: spread.map_or_else(Lengths::default, |s| Lengths {
                 min: s.strand_lengths.minimum,

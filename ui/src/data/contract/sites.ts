@@ -45,6 +45,7 @@ export interface TasksReport {
 export interface SiteExtra {
   place: number;
   delay: number;
+  /** Ticks for which strands were ready while their thread ran an unrelated task. */
   buried: number;
   /** Mean number of running strands of the site, in 64 equal bins of the run. */
   spark: number[];
@@ -68,9 +69,16 @@ export interface SiteExtra {
     /**
      * Its strands by weight (nearest power of two), the lightest first: their number, the sum of
      * their weights, mean running strands during their runs, and ticks of free workers at that
-     * time, divided equally among the strands that ran.
+     * time, divided equally among the strands that ran. `free` is null if some ran when records
+     * were missing already.
      */
-    sizes: { strands: number; total: number; spark: number[]; busy: number; free: number }[];
+    sizes: {
+      strands: number;
+      total: number;
+      spark: number[];
+      busy: number;
+      free: number | null;
+    }[];
   }[];
 }
 

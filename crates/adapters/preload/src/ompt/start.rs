@@ -96,7 +96,7 @@ fn note_code(address: usize) {
     }
 }
 
-fn note(key: &str, value: &str) {
+pub(super) fn note(key: &str, value: &str) {
     (TABLE.note)(key.as_ptr(), key.len(), value.as_ptr(), value.len());
 }
 
@@ -148,10 +148,6 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
     }
     if never.contains(&event::DISPATCH) {
         worksharing::REPORTS_CHUNKS.store(false, Ordering::Relaxed);
-        note(
-            "warning",
-            "This version of LLVM OpenMP does not tell of loop chunks: a thread's share of a loop shows as one",
-        );
     }
     // Without release events the holder of a lock is not known, but nothing else is missing.
     never.retain(|&number| !matches!(number, event::DISPATCH | event::MUTEX_RELEASED));

@@ -7,11 +7,15 @@ use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::ffi::{Chunk, Data, dispatch, endpoint, work};
+use super::start;
 use super::task_word::{self, IMPLICIT, ON_STACK};
 use super::thread_state::{self, ThreadState};
 
 /// Whether the runtime reports chunks (before LLVM 15 it does not).
 pub(super) static REPORTS_CHUNKS: AtomicBool = AtomicBool::new(true);
+
+/// Whether the trace has the warning about chunks that are not reported.
+static HAS_WARNED: AtomicBool = AtomicBool::new(false);
 
 /// One thread's share of a loop: chunks are inline tasks of the loop's site, in one group scope. In
 /// OpenMP, tasks that a chunk creates are children of the implicit task; the trace's reader makes
@@ -113,10 +117,24 @@ fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return
             work::SECTIONS | work::LOOP | work::LOOP_STATIC => member.size == 1,
             _ => false,
         };
-        if count > 0 && (untold || !REPORTS_CHUNKS.load(Ordering::Relaxed)) {
+        let reports = REPORTS_CHUNKS.load(Ordering::Relaxed);
+        if count > 0 && (untold || !reports) {
             member.shared.next_chunk(thread.h);
             member.shared.ahead = true;
         }
+        if !reports && kind != work::SECTIONS && member.size > 1 {
+            warn_of_chunks();
+        }
+    }
+}
+
+/// Says in the trace, once, that chunks are missing. A program without such loops misses none.
+fn warn_of_chunks() {
+    if !HAS_WARNED.load(Ordering::Relaxed) && !HAS_WARNED.swap(true, Ordering::Relaxed) {
+        start::note(
+            "warning",
+            "This version of LLVM OpenMP does not tell of loop chunks: a thread's share of a loop shows as one",
+        );
     }
 }
 

@@ -115,6 +115,10 @@ fn numbers(dag: &Dag) -> (Breakdown, u64) {
     );
     let sites = workspan_analysis::site_delays(dag);
     assert_eq!(sites.iter().map(|s| s.delay).sum::<u128>(), breakdown.delay);
+    assert_eq!(
+        sites.iter().map(|s| s.buried_ticks).sum::<u128>(),
+        breakdown.buried_ticks
+    );
     let running = report.profile.mean_running * breakdown.elapsed() as f64;
     let told = Breakdown {
         delay_folded: 0,

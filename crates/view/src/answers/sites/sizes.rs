@@ -21,8 +21,9 @@ pub(super) struct Size {
     spark: Vec<f32>,
     /// Mean number of strands that ran while a strand of this size ran.
     busy: f64,
-    /// Ticks of free workers while the strands ran, shared equally among all that ran.
-    free: u64,
+    /// Ticks of free workers while the strands ran, shared equally among all that ran. `None` if
+    /// some ran when records were missing already.
+    free: Option<u64>,
 }
 
 #[derive(Default)]
@@ -35,6 +36,7 @@ struct OfSize {
     length: u64,
     running: f64,
     free: f64,
+    is_unread: bool,
 }
 
 impl Sizes {
@@ -53,6 +55,7 @@ impl Sizes {
             length: 0,
             running: 0.0,
             free: 0.0,
+            is_unread: false,
         });
         let (running, idle) = free.between(start, end);
         of.strands += 1;
@@ -61,6 +64,7 @@ impl Sizes {
         of.length = of.length.saturating_add(end - start);
         of.running += running;
         of.free += idle;
+        of.is_unread |= free.is_unread(end);
     }
 
     /// The sizes with most time, the smallest first.
@@ -74,7 +78,7 @@ impl Sizes {
             total: of.total,
             spark: of.spark.mean(picture),
             busy: of.running / of.length.max(1) as f64,
-            free: of.free as u64,
+            free: (!of.is_unread).then_some(of.free as u64),
         };
         all.into_iter().map(row).collect()
     }

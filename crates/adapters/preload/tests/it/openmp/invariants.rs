@@ -36,10 +36,12 @@ pub fn hold(trace: &[u8], dag: &Dag, what: &str) {
     reads_back(dag, what);
 }
 
-/// The warnings of a run, except the one for a runtime that does not report chunks.
+/// The warnings of a run, except that of a run with loops whose runtime does not report chunks.
 pub fn unexpected_warnings(dag: &Dag) -> Vec<&str> {
     let tells_chunks = openmp(Family::Llvm, Language::C).is_ok_and(|c| c.tells_loop_chunks());
-    let known = |warning: &&str| !tells_chunks && warning.contains("does not tell of loop chunks");
+    let mut primitives = dag.places.iter().map(|place| place.primitive.as_deref());
+    let misses_chunks = !tells_chunks && primitives.any(|primitive| primitive == Some("loop"));
+    let known = |warning: &&str| misses_chunks && warning.contains("does not tell of loop chunks");
     let warnings = dag.meta.warnings.iter().map(String::as_str);
     warnings.filter(|warning| !known(warning)).collect()
 }
