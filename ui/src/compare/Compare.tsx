@@ -232,7 +232,7 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
           </Section>
           <FlameDifference a={one} b={two} />
           <Section
-            title="What changed"
+            title="What changed where"
             note={
               by.value === "code"
                 ? "code blocks, largest change first"
