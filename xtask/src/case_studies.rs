@@ -97,7 +97,7 @@ pub fn run(names: &[&str]) -> Result<()> {
         bail!("no case study `{unknown}`; there are {}", known.join(", "));
     }
     ui::build()?;
-    let Some(browser) = ui::browser() else {
+    let Some(browser) = ui::browser().or_else(ui::headless) else {
         bail!("there is no Chromium to take pictures with: apt-get install chromium");
     };
     build_release(true)?;

@@ -205,7 +205,7 @@ fn installed(names: &[&str]) -> Option<PathBuf> {
 pub fn screenshots() -> Result<()> {
     const MOST_BYTES: u64 = 250_000;
     build()?;
-    let Some(browser) = browser() else {
+    let Some(browser) = browser().or_else(headless) else {
         bail!("there is no Chromium to take pictures with: apt-get install chromium");
     };
     crate::workspace::build_release(true)?;

@@ -232,6 +232,18 @@ impl ShareTable {
                 *second = (*second).max(work[task]);
             }
         }
+        // A started thread that does next to nothing, for example one that waits for work, is not a
+        // share.
+        for task in 0..tasks.len() {
+            let group = whole[task];
+            if group != NONE && group >= scopes {
+                let (first, _) = longest[group as usize];
+                if (work[task] as f64) < MIN_SECOND_SHARE * first as f64 {
+                    whole[task] = NONE;
+                    count[group as usize] -= 1;
+                }
+            }
+        }
         let is_inner = dag.meta.section.is_some() && dag.meta.workers > 1;
         let shared_out = |whole: u32| {
             let (first, second) = longest[whole as usize];

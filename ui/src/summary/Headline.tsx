@@ -5,7 +5,7 @@
  */
 
 import type { FindingWords, Report, RunMeta, Summary, Words } from "../data/contract";
-import { areaTicks, count, fileName, percent, plain, ticks, times, units } from "../format";
+import { areaTicks, count, fileName, many, percent, plain, ticks, times, units } from "../format";
 import { selection, tab, whatif } from "../store";
 import { Term } from "../terms/Term";
 import { Place, Sentence } from "../ui/parts";
@@ -17,7 +17,7 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
   const place = (report?.findings as any[] | undefined)?.[0]?.place;
   return (
     <>
-      <h1 class="verdict">{isUsual(report) ? usual(report!) : units(inPart(s.verdict, report))}</h1>
+      <h1 class="verdict">{isUsual(report) ? usual(report!, r.cpus) : units(inPart(s.verdict, report))}</h1>
       {f && !isMachine(f) && report && (
         <p class="why">
           <Culprit of={f} evidence={report.findings[0]?.evidence} place={place} run={r} />
@@ -50,12 +50,14 @@ function isUsual(report: Report | undefined): boolean {
   return report?.verdict?.state === "lost" && !report.unread && !report.limits?.divided_by_threads;
 }
 
-function usual(report: Report) {
+function usual(report: Report, cpus: number | null) {
   const busy = report.mean_busy as number;
   return (
     <>
       On average {plain(busy)} of {count(report.workers)}{" "}
-      {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy.{" "}
+      {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy
+      {/* With fewer CPUs than workers, the CPUs may all have been busy. */}
+      {cpus !== null && cpus < report.workers && `, on ${many(cpus, "CPU")}`}.{" "}
       {report.limits?.blocked
         ? "If nothing blocked, no machine would get it past"
         : "No machine gets it past"}{" "}

@@ -191,6 +191,8 @@ fn counters() -> Vec<CounterEvent> {
 }
 
 extern "C" fn unloaded() {
+    #[cfg(target_arch = "x86_64")]
+    waits::log_open();
     workspan_recorder::finish();
 }
 

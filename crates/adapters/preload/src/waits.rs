@@ -8,6 +8,7 @@
 
 mod entry_points;
 mod hooks;
+mod open;
 mod release;
 pub(crate) mod stack;
 
@@ -167,4 +168,9 @@ pub(crate) fn look() {
     for entry in entry_points::all() {
         entry.next();
     }
+}
+
+/// Logs the waits of threads that still wait. Called at the end of the process.
+pub(crate) fn log_open() {
+    open::log_all();
 }

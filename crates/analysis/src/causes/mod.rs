@@ -139,7 +139,7 @@ impl Causes {
     /// The findings that lead a report, in descending order of loss, at most three. Empty
     /// if less than [`WORTH_NAMING`] of the worker time was lost. The largest one is always
     /// included. Others need [`WORTH_A_FINDING`] of the total loss; or [`WORTH_A_FINDING`] of the
-    /// loss that the load did not cause, and [`WORTH_NAMING`] of the worker time.
+    /// loss that the load did not cause, and [`WORTH_NAMING`] of the worker time without that.
     pub fn findings(&self) -> Vec<&Finding> {
         if self.is_little() {
             return Vec::new();
@@ -164,6 +164,7 @@ impl Causes {
         let own = self.lost.saturating_sub(by_load);
         !finding.cause.is_load()
             && crate::warnings::percent(finding.lost, own) >= WORTH_A_FINDING
-            && crate::warnings::percent(finding.lost, self.total) >= WORTH_NAMING
+            && crate::warnings::percent(finding.lost, self.total.saturating_sub(by_load))
+                >= WORTH_NAMING
     }
 }

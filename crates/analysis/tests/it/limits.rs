@@ -112,6 +112,32 @@ fn threads_started_at_one_place_bound_nothing_beyond_their_number() {
 }
 
 #[test]
+fn a_started_thread_that_only_waits_is_not_a_share() {
+    let text = r#"{"workspan_trace":1,"workers":2,"time_unit":"us","steals":"child","name":"threads"}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:7","thread":true}
+{"ev":"resume","t":10,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":2,"site":"a.rs:7","thread":true}
+{"ev":"resume","t":10,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":3,"site":"a.rs:7","thread":true}
+{"ev":"resume","t":10,"w":0,"task":0}
+{"ev":"wait","t":10,"w":0,"task":0,"of":[1,2,3]}
+{"ev":"begin","t":10,"w":0,"task":1}
+{"ev":"begin","t":10,"w":1,"task":2}
+{"ev":"begin","t":10,"w":2,"task":3}
+{"ev":"end","t":12,"w":2,"task":3}
+{"ev":"end","t":100,"w":1,"task":2}
+{"ev":"end","t":110,"w":0,"task":1}
+{"ev":"resume","t":110,"w":0,"task":0}
+{"ev":"end","t":120,"w":0,"task":0}
+"#;
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+    let told = measured(&dag);
+    let shares = told.work_span.limits.shares.unwrap();
+    assert_eq!((shares.threads, shares.work), (2, 190));
+}
+
+#[test]
 fn a_tree_scope_or_one_busy_thread_is_no_division() {
     // The same tasks in a scope that a program opened itself.
     let ws = measured(&region("tree", 100, 90, "")).work_span;

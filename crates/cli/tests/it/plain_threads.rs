@@ -72,3 +72,35 @@ fn the_critical_path_runs_through_a_joined_thread() {
     let short = sites.iter().find(|site| site["line"] == 15).unwrap();
     assert!(critical(short) < 0.05 * work, "{report:#}");
 }
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn threads_that_wait_until_the_end_are_not_the_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["-pthread", "-fno-omit-frame-pointer"];
+    let program = compile("gcc", "idle_threads.c", folder.path(), &flags);
+    record(folder.path(), &program);
+    let trace = folder.path().join("run.wspan");
+    let rows = |query: &str| {
+        let mut command = bare(WORKSPAN);
+        let command = command.arg("sql").args(["--format", "csv"]).arg(&trace);
+        printed(&command.arg(query).output().unwrap())
+    };
+    // The two that computed are workers, though the other three were there before them.
+    let workers =
+        rows("select sum(worker) from (select * from threads order by work desc limit 2)");
+    assert_eq!(
+        workers.lines().last(),
+        Some("2"),
+        "{}",
+        rows("select * from threads")
+    );
+    // What the three waited for is known, although their waits never ended.
+    let waits = rows("select count(*) from waits where kind = 'condition' and by_thread is null");
+    assert_eq!(
+        waits.lines().last(),
+        Some("3"),
+        "{}",
+        rows("select * from waits")
+    );
+}

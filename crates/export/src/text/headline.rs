@@ -159,7 +159,16 @@ fn busy(view: &View) -> String {
             ratio(busy)
         );
     }
-    format!("{} of {of} {noun} {were} busy on average. ", ratio(busy))
+    // With fewer CPUs than workers, the CPUs may all have been busy.
+    let on_cpus = match view.dag.meta.cpus.map(|cpus| cpus.max(1)) {
+        Some(1) if b.workers > 1 => ", on one CPU".to_owned(),
+        Some(cpus) if cpus < b.workers => format!(", on {cpus} CPUs"),
+        _ => String::new(),
+    };
+    format!(
+        "{} of {of} {noun} {were} busy on average{on_cpus}. ",
+        ratio(busy)
+    )
 }
 
 /// The upper bound of the speedup, in a sentence.

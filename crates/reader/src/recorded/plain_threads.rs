@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use super::places::Places;
 use super::replay::ReplayLog;
 use workspan_dag::raw::RawTrace;
-use workspan_dag::{Off, OffWhy, TaskKind};
+use workspan_dag::{OffWhy, TaskKind};
 
 /// W ignores the busiest moments that make up less than this fraction (1/100) of the elapsed time.
 /// In such a moment, for example, a thread that has just started others still runs beside them.
@@ -41,9 +41,14 @@ pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, told: &mu
         return;
     }
     let workers = workers(raw, cpus, &runs);
+    for (thread, from, to) in blocked_pieces(raw, runs.len()) {
+        runs[thread].blocked += to - from;
+    }
+    // The threads that ran longest are the workers: not those that waited.
     // Threads that share a number ran one after the other, so each moment has at most W of them.
     let mut by_time: Vec<usize> = (0..runs.len()).filter(|&t| runs[t].ticks > 0).collect();
-    by_time.sort_by_key(|&t| (runs[t].root, Reverse(runs[t].ticks), t));
+    let running = |t: usize| runs[t].ticks.saturating_sub(runs[t].blocked);
+    by_time.sort_by_key(|&t| (Reverse(running(t)), runs[t].root, t));
     let mut chosen: Vec<(u64, u64)> = Vec::new();
     for thread in &mut told.threads {
         thread.is_plain = true;
@@ -82,6 +87,8 @@ struct Runs {
     thread_task: bool,
     others: bool,
     ticks: u64,
+    /// The part of `ticks` in which the thread had given up its CPU.
+    blocked: u64,
 }
 
 /// The largest number of intervals that share a moment.
@@ -106,27 +113,9 @@ fn at_once(raw: &RawTrace, threads: usize, without_blocked: bool) -> u64 {
     for strand in raw.strands.iter().filter(|s| s.start < s.end) {
         changes.extend([(strand.start, 1), (strand.end, -1)]);
     }
-    let mut by_thread: Vec<Vec<(u64, u64)>> = vec![Vec::new(); threads];
-    for strand in raw.strands.iter() {
-        if let Some(list) = by_thread.get_mut(strand.thread as usize) {
-            list.push((strand.start, strand.end));
-        }
-    }
-    for list in &mut by_thread {
-        list.sort_unstable();
-    }
-    let is_counted = |off: &&Off| without_blocked && off.why == OffWhy::Blocked;
-    for off in raw.offs.iter().filter(is_counted) {
-        let Some(strands) = by_thread.get(off.thread as usize) else {
-            continue;
-        };
-        let first = strands.partition_point(|&(_, end)| end <= off.start);
-        let inside = strands[first..].iter();
-        for &(start, end) in inside.take_while(|&&(start, _)| start < off.end) {
-            let (from, to) = (start.max(off.start), end.min(off.end));
-            if from < to {
-                changes.extend([(from, -1), (to, 1)]);
-            }
+    if without_blocked {
+        for (_, from, to) in blocked_pieces(raw, threads) {
+            changes.extend([(from, -1), (to, 1)]);
         }
     }
     changes.sort_unstable();
@@ -146,4 +135,33 @@ fn at_once(raw: &RawTrace, threads: usize, without_blocked: bool) -> u64 {
         }
     }
     1
+}
+
+/// The pieces of strands in which their thread had given up its CPU: (thread, from, to).
+fn blocked_pieces(raw: &RawTrace, threads: usize) -> Vec<(usize, u64, u64)> {
+    let mut by_thread: Vec<Vec<(u64, u64)>> = vec![Vec::new(); threads];
+    for strand in raw.strands.iter() {
+        if let Some(list) = by_thread.get_mut(strand.thread as usize) {
+            list.push((strand.start, strand.end));
+        }
+    }
+    for list in &mut by_thread {
+        list.sort_unstable();
+    }
+    let mut pieces = Vec::new();
+    for off in raw.offs.iter().filter(|off| off.why == OffWhy::Blocked) {
+        let thread = off.thread as usize;
+        let Some(strands) = by_thread.get(thread) else {
+            continue;
+        };
+        let first = strands.partition_point(|&(_, end)| end <= off.start);
+        let inside = strands[first..].iter();
+        for &(start, end) in inside.take_while(|&&(start, _)| start < off.end) {
+            let (from, to) = (start.max(off.start), end.min(off.end));
+            if from < to {
+                pieces.push((thread, from, to));
+            }
+        }
+    }
+    pieces
 }

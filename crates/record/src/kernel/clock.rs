@@ -72,6 +72,17 @@ impl Clock {
         clock
     }
 
+    /// A clock that has seen two moments.
+    #[cfg(test)]
+    pub(crate) fn between(first: ClockPair, last: ClockPair) -> Clock {
+        Clock {
+            first,
+            last,
+            last_ns: last.ns,
+            end: u64::MAX,
+        }
+    }
+
     /// The time of a tick, in nanoseconds.
     pub fn ns(&self, ticks: u64) -> u64 {
         let after = ticks.saturating_sub(self.first.ticks);
@@ -126,12 +137,7 @@ mod tests {
                 ns: 1100,
             },
         );
-        let clock = Clock {
-            first,
-            last,
-            last_ns: 0,
-            end: u64::MAX,
-        };
+        let clock = Clock::between(first, last);
         assert_eq!(
             [0, 100, 101, 1100, 2100].map(|ns| clock.ticks(ns)),
             [700, 1000, 1003, 4000, 7000]

@@ -20,6 +20,7 @@ use workspan_trace::window::Window;
 use crate::kernel::clock::Clock;
 use crate::kernel::cpu_clock::unseen_off_times;
 use crate::kernel::samples::Samples;
+use crate::kernel::waits::Waits;
 use crate::kernel::yields::{Closeness, Off};
 use crate::launch::environment::{self, NO_PERF};
 use crate::options::settings::Sampling;
@@ -32,6 +33,9 @@ const UNWATCHED: &str = "unwatched";
 const UNSAMPLED: &str = "unsampled";
 /// A new thread that waited for its CPU for less time counts as started at once.
 const MIN_WAITED_NS: u64 = 20_000;
+/// From this length on, the time from the end of a wait to the thread's return onto a CPU is a wait
+/// for a CPU. A thread that finds a free one is back sooner, even on a virtual machine.
+const MIN_CPU_WAIT_NS: u64 = 200_000;
 /// The longest wait for a watcher. It sees the program's end at once, so only a stopped or
 /// overloaded one takes this long.
 const WATCHER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -153,6 +157,38 @@ impl OffCpu {
         }
         for wait in waits {
             self.intervals.entry(wait.tid).or_default().push(wait);
+        }
+    }
+
+    /// Divides the times in which a thread waited for another one at the moment at which that
+    /// one let it go on. If it came back onto a CPU much later, it waited for a CPU from then on,
+    /// which is not the fault of what it had waited for.
+    pub fn split_at_releases(&mut self, waits: &Waits, clock: &Clock) {
+        for (&tid, intervals) in &mut self.intervals {
+            let mut waited_for_cpu = Vec::new();
+            for off in intervals.iter_mut().filter(|off| !off.preempted) {
+                let (begin, end) = (clock.ticks(off.begin_ns), clock.ticks(off.end_ns));
+                let wait = waits.during(tid, (begin, end));
+                let Some(released) = wait.and_then(|wait| waits.released_by_another(wait)) else {
+                    continue;
+                };
+                let mut released_ns = clock.ns(released);
+                // The blocked part must not end before the release, whatever is rounded.
+                released_ns += u64::from(clock.ticks(released_ns) < released);
+                let is_inside = begin < released && clock.ticks(released_ns) >= released;
+                if is_inside && off.end_ns.saturating_sub(released_ns) >= MIN_CPU_WAIT_NS {
+                    waited_for_cpu.push(OffInterval {
+                        begin_ns: released_ns,
+                        preempted: true,
+                        ..*off
+                    });
+                    off.end_ns = released_ns;
+                }
+            }
+            if !waited_for_cpu.is_empty() {
+                intervals.append(&mut waited_for_cpu);
+                intervals.sort_unstable();
+            }
         }
     }
 
@@ -355,4 +391,46 @@ fn on_times_of_each(told: &Switches, watched: u32) -> BTreeMap<u32, OnTimes> {
     of_each
         .map(|(process, switches)| (process, on_times(&switches, process)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::waits::tests::held;
+    use workspan_trace::entry::ClockPair;
+
+    #[test]
+    fn a_thread_that_may_go_on_waits_for_a_cpu() {
+        // Ticks of 0.3 ns, so that most releases lie between two nanoseconds.
+        let pair = |ticks, ns| ClockPair { ticks, ns };
+        let clock = Clock::between(pair(0, 0), pair(10_000_000, 3_000_000));
+        let off = |begin_ns, end_ns, preempted| OffInterval {
+            tid: 5,
+            begin_ns,
+            end_ns,
+            preempted,
+        };
+        let split = |held_for: u64| {
+            let mut off_cpu = OffCpu::default();
+            off_cpu.intervals.insert(5, vec![off(1000, 900_000, false)]);
+            let begin = clock.ticks(990);
+            let waits = held(&[(begin, clock.ticks(901_000), held_for)]);
+            off_cpu.split_at_releases(&waits, &clock);
+            off_cpu.intervals.remove(&5).unwrap()
+        };
+        let parts = split(1_000_001);
+        let released = clock.ticks(990) + 1_000_001;
+        let [blocked, waits] = parts[..] else {
+            panic!("{parts:?}")
+        };
+        assert_eq!((blocked.preempted, waits.preempted), (false, true));
+        assert_eq!((blocked.begin_ns, waits.end_ns), (1000, 900_000));
+        assert_eq!(blocked.end_ns, waits.begin_ns);
+        // The wait's end is never before the release, or its thread would seem to wait on.
+        assert!(clock.ticks(blocked.end_ns) >= released);
+        assert!(clock.ticks(blocked.end_ns) < released + 4);
+        // It was back at once, or the object was released before it gave up the CPU.
+        assert_eq!(split(2_900_000).len(), 1);
+        assert_eq!(split(5).len(), 1);
+    }
 }

@@ -165,6 +165,11 @@ impl Waits {
         known.map_or(&[], Vec::as_slice)
     }
 
+    /// When another thread ended the wait, in ticks; `None` if no thread is known to have ended it.
+    pub fn released_by_another(&self, wait: &Wait) -> Option<u64> {
+        self.ended_by(wait).map(|_| wait.released)
+    }
+
     /// The thread of the trace that ended the wait: the last one with that kernel id that had begun
     /// by then.
     pub fn ended_by(&self, wait: &Wait) -> Option<u32> {
@@ -175,12 +180,15 @@ impl Waits {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn waits(times: &[(u64, u64)]) -> Waits {
+    /// Waits of thread 5 from `begin` to `end`, whose object thread 6 released `held` ticks after
+    /// the begin.
+    pub(crate) fn held(times: &[(u64, u64, u64)]) -> Waits {
         let mut waits = Waits::default();
-        for &(begin, end) in times {
+        waits.threads.insert(6, vec![(0, 1)]);
+        for &(begin, end, held) in times {
             waits.add(LoggedWait::Wait {
                 tid: 5,
                 kind: WaitKind::Mutex,
@@ -190,10 +198,15 @@ mod tests {
                 chain: 1,
                 by: 6,
                 released_at: 0,
-                held: 1,
+                held,
             });
         }
         waits
+    }
+
+    fn waits(times: &[(u64, u64)]) -> Waits {
+        let all: Vec<_> = times.iter().map(|&(begin, end)| (begin, end, 1)).collect();
+        held(&all)
     }
 
     #[test]

@@ -116,6 +116,7 @@ pub fn finalize(
     let unseen_ns = off_cpu.add_unseen(&trace, &clock);
     let waits = Waits::of(&trace);
     off_cpu.add_waits(trace.header.pid, waits.intervals(&clock));
+    off_cpu.split_at_releases(&waits, &clock);
     let off_cpu = &*off_cpu;
     let parts = windows.of(&trace, &clock);
     let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));

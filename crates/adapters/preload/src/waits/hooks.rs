@@ -8,7 +8,7 @@ use workspan_recorder::wait_log::{self, Wait};
 use workspan_trace::entry::WaitKind;
 
 use super::release::{self, Release};
-use super::{Entry, Role, stack};
+use super::{Entry, Role, open, stack};
 use crate::entry_point::{Before, Frame};
 use crate::loaded_files::is_ours;
 
@@ -67,7 +67,7 @@ fn released(entry: &Entry, frame: Frame) -> Option<usize> {
 }
 
 /// The hook before the C library's function.
-pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
+pub(super) extern "C" fn before(entry: &'static Entry, frame: Frame) -> Before {
     let next = match entry.next.load(Ordering::Acquire) {
         0 => entry.next(),
         next => next,
@@ -82,9 +82,11 @@ pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
     }
     match awaited(entry, frame) {
         None => nothing,
-        Some(0) => Before { next, begin },
         Some(object) => {
-            release::begin(object);
+            if object != 0 {
+                release::begin(object);
+            }
+            open::begin(entry, object, begin, frame.returns_to());
             Before { next, begin }
         }
     }
@@ -98,6 +100,7 @@ pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
     if object != 0 {
         release::end(object);
     }
+    open::end();
     let end = wait_log::now();
     if wait_log::is_long(begin, end) && !is_ours(frame.returns_to()) {
         log(entry, object, (begin, end), frame);
