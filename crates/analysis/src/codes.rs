@@ -193,14 +193,16 @@ pub fn short(name: &str) -> &str {
 /// Makes the labels distinct. Codes with equal labels get their position or the function's full
 /// name, then the construct, then a number.
 fn tell_apart(dag: &Dag, codes: &mut [Code]) {
-    lengthen(codes, |code, _| match (&code.function, &code.file, code.line) {
-        (_, Some(file), Some(line)) => Some(format!("{} ({file}:{line})", code.label)),
-        (Some(function), _, _) if code.label.starts_with("after ") => {
-            Some(format!("after {function}"))
+    lengthen(codes, |code, _| {
+        match (&code.function, &code.file, code.line) {
+            (_, Some(file), Some(line)) => Some(format!("{} ({file}:{line})", code.label)),
+            (Some(function), _, _) if code.label.starts_with("after ") => {
+                Some(format!("after {function}"))
+            }
+            (Some(function), _, _) => Some(function.clone()),
+            (None, Some(file), None) => Some(format!("{} ({file})", code.label)),
+            (None, None, _) => None,
         }
-        (Some(function), _, _) => Some(function.clone()),
-        (None, Some(file), None) => Some(format!("{} ({file})", code.label)),
-        (None, None, _) => None,
     });
     lengthen(codes, |code, _| {
         let block = code.blocks.first()?;

@@ -92,7 +92,7 @@ function OfOtherPrograms({ runs, first }: { runs: readonly RunMeta[]; first: str
   return (
     <EmptyState title="No other run of this program is open">
       <p>Choose a run of another program. Only code with the same name is matched.</p>
-      <div class="beside" role="group" aria-label="Run to compare with">
+      <div class="others" role="group" aria-label="Run to compare with">
         {runs
           .filter((r) => r.id !== first)
           .map((r) => (

@@ -215,7 +215,11 @@ fn the_span_of_a_site_leaves_out_what_another_tasks_strands_do_before_a_handoff(
 "#;
     let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
     assert_eq!(dag.handoffs.list.len(), 1);
-    let rows: Vec<_> = measured(&dag).sites.iter().map(|row| (row.work, row.span)).collect();
+    let rows: Vec<_> = measured(&dag)
+        .sites
+        .iter()
+        .map(|row| (row.work, row.span))
+        .collect();
     // The path that enters the waiting task has 10 + 1 + 58 + 19 ticks, of which 19 are its own.
     let root = (11 + 89 + 5 + 28 + 68, 11 + 89 + 5);
     assert!(rows.contains(&(28, 28)), "{rows:?}");
