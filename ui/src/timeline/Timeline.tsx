@@ -112,7 +112,7 @@ function Notice({ meta }: { meta: RunMeta }) {
     says.push(`${count(meta.more_threads)} further threads have no row; all numbers include them.`);
   if (meta.folded_strands > 0)
     says.push(
-      `${meta.folded_strands === 1 ? "1 box is a folded subtree" : `${count(meta.folded_strands)} boxes are folded subtrees`} (marked by two lines at the bottom)${meta.has.inside ? ". Zoom in on one to see its strands" : ": the trace has only their sums"}.`,
+      `${meta.folded_strands === 1 ? "1 box is a folded subtree" : `${count(meta.folded_strands)} boxes are folded subtrees`} (marked by two lines at the bottom)${meta.has.inside ? ". Zoom in on one to see its strands" : ": one record stands for many strands"}.`,
     );
   const chosen = selection.value;
   const dims = chosen?.run === meta.id && (chosen.kind === "code" || chosen.kind === "site");
