@@ -113,7 +113,7 @@ fn threads_started_at_one_place_bound_nothing_beyond_their_number() {
 
 #[test]
 fn a_started_thread_that_only_waits_is_not_a_share() {
-    let text = r#"{"workspan_trace":1,"workers":2,"time_unit":"us","steals":"child","name":"threads"}
+    let text = r#"{"workspan_trace":1,"workers":2,"threads":3,"time_unit":"us","steals":"child","name":"threads"}
 {"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:7","thread":true}
 {"ev":"resume","t":10,"w":0,"task":0}
