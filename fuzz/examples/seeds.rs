@@ -121,9 +121,9 @@ fn runs() -> [(&'static str, Vec<u8>); 5] {
     // A subtree that was not recorded, except for a part on another thread; and a sampled subtree.
     let budgeted = thread(&[
         (0, Kind::Root, &[]),
-        (10, Kind::Unrecorded, &[2, 1]),
-        (90, Kind::Recorded, &[]),
-        (91, Kind::Sampled, &[2, 1]),
+        (10, Kind::SkipBegin, &[2, 1]),
+        (90, Kind::SkipEnd, &[]),
+        (91, Kind::SampleBegin, &[2, 1]),
         (92, Kind::Join, &[2]),
         (95, Kind::End, &[]),
         (95, Kind::Next, &[]),
@@ -132,7 +132,7 @@ fn runs() -> [(&'static str, Vec<u8>); 5] {
     ]);
     let helper = thread(&[
         (5, Kind::Worker, &[0, 1]),
-        (20, Kind::Part, &[0, 0, 2]),
+        (20, Kind::StolenPart, &[0, 0, 2]),
         (60, Kind::End, &[]),
         (93, Kind::WorkerEnd, &[]),
     ]);

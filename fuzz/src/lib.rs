@@ -23,7 +23,7 @@ use workspan_trace::entry::{
     SamplesEntry, Site, StackEntry, ThreadEntry, entries as bodies, push_varint,
 };
 use workspan_trace::event::{Event, Events, WaitFor};
-use workspan_fold::{Fold, FoldOptions, Thieves};
+use workspan_fold::{Fold, FoldOptions, StealKind};
 use workspan_trace::folded::FoldedRecord;
 use workspan_trace::thread_state::ThreadState;
 use workspan_trace::sealed_copy::copy_sealed;
@@ -189,7 +189,7 @@ pub fn text(bytes: &[u8]) {
 
 /// Reads a file of another tool. What could be read is written as a text trace and read again.
 pub fn formats(bytes: &[u8]) {
-    match Format::of(bytes).map(|format| &format.reading) {
+    match Format::detect(bytes).map(|format| &format.reading) {
         Some(Reading::Table(read)) => drop(heap::within(bytes.len(), || read(bytes))),
         Some(Reading::Trace(_)) => {
             if let Ok(dag) = both(bytes) {
@@ -239,8 +239,8 @@ fn fold(bytes: &[u8]) {
         FoldOptions {
             grain: 1000,
             max_tasks: u64::MAX,
-            thieves: Thieves::TakeChildren,
-            kept: vec![1],
+            thieves: StealKind::TakeChildren,
+            unfolded_sites: vec![1],
             memory: 1 << 16,
         },
     );

@@ -220,7 +220,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         )}
         {r.workers === 1 && <span>one worker</span>}
       </div>
-      <div title={burden === 0 ? "What a steal costs was not measured for this run" : undefined}>
+      <div title={burden === 0 ? "The cost of a steal was not measured for this run" : undefined}>
         <b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>
         <Term of="burdened" />
         <span>

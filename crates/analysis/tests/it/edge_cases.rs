@@ -1,6 +1,6 @@
 //! Runs at the limits of what can be measured.
 
-use workspan_analysis::{About, Error, Metric, Options, Report, report};
+use workspan_analysis::{Error, Metric, Options, Report, WarningTopic, report};
 use workspan_dag::{Dag, NONE, Place, TaskKind, raw};
 
 fn measure_with(header: &str, lines: &[&str], options: &Options) -> Result<Report, Error> {
@@ -66,7 +66,12 @@ fn no_time_at_all() {
     );
     assert!(report.profile.running.is_empty() && report.profile.mean_running == 0.0);
     assert!(report.sites.iter().all(|s| s.critical_percent == 0.0));
-    assert!(report.warnings.iter().any(|w| w.about == About::NoTime));
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|w| w.about == WarningTopic::NoTime)
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The sample profile: functions inside strands, and the hottest lines.
 
-use workspan_analysis::{BlockedIn, CodePlace, Holder, HotFunction, LineSamples, WaitKind};
+use workspan_analysis::{BlockingPlace, CodePlace, Holder, HotFunction, LineSamples, WaitKind};
 
 use workspan_dag::Dag;
 
@@ -126,7 +126,7 @@ pub(super) fn sentence(hot: &HotFunction) -> Vec<Piece> {
 }
 
 /// `98 % of it was in `main` (src/m.rs:6), waiting in `lock` (63 stacks).`
-pub(super) fn blocked(dag: &Dag, at: &BlockedIn) -> Vec<Piece> {
+pub(super) fn blocked(dag: &Dag, at: &BlockingPlace) -> Vec<Piece> {
     let mut words = vec![plain(format!(
         "{} of it was in ",
         share(of(at.ticks, at.of))

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use super::places::Places;
 use super::replay::ReplayLog;
 use workspan_dag::raw::RawTrace;
-use workspan_dag::{Off, OffWhy, TaskKind};
+use workspan_dag::{OffCpuInterval, OffCpuReason, TaskKind};
 
 /// W ignores the busiest moments that make up less than this fraction (1/100) of the elapsed time.
 /// In such a moment, for example, a thread that has just started others still runs beside them.
@@ -115,7 +115,7 @@ fn at_once(raw: &RawTrace, threads: usize, without_blocked: bool) -> u64 {
     for list in &mut by_thread {
         list.sort_unstable();
     }
-    let is_counted = |off: &&Off| without_blocked && off.why == OffWhy::Blocked;
+    let is_counted = |off: &&OffCpuInterval| without_blocked && off.why == OffCpuReason::Blocked;
     for off in raw.offs.iter().filter(is_counted) {
         let Some(strands) = by_thread.get(off.thread as usize) else {
             continue;

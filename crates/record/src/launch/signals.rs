@@ -46,7 +46,7 @@ pub struct Signals {
 }
 
 /// The phase after the program's end, in which its trace is written.
-pub struct Writing {
+pub struct WritePhase {
     shared: Arc<Shared>,
 }
 
@@ -62,7 +62,7 @@ enum Phase {
     /// The program runs.
     Running(Pid),
     /// The program has ended; its recording is in this folder.
-    Writing(PathBuf),
+    WritePhase(PathBuf),
     /// The traces have their names; the message about them, unless it was printed.
     Written(Option<String>),
 }
@@ -102,7 +102,7 @@ impl Signals {
             .spawn(move || {
                 let mut asked_while_writing = 0;
                 for signal in incoming.forever() {
-                    told.came(signal, &windows, &mut asked_while_writing);
+                    told.received(signal, &windows, &mut asked_while_writing);
                 }
             })?;
         Ok(Signals { shared })
@@ -123,14 +123,14 @@ impl Signals {
     ///
     /// # Errors
     /// The system refuses a handler.
-    pub fn program_ended(self, spool: &Path) -> io::Result<Writing> {
+    pub fn program_ended(self, spool: &Path) -> io::Result<WritePhase> {
         // Signals that came until now were for the program.
         self.shared.asked.store(false, Ordering::SeqCst);
-        *self.shared.phase() = Phase::Writing(spool.to_owned());
+        *self.shared.phase() = Phase::WritePhase(spool.to_owned());
         // If files may not grow any further, writing the trace should fail instead of ending this
         // process.
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-        Ok(Writing {
+        Ok(WritePhase {
             shared: self.shared,
         })
     }
@@ -138,7 +138,7 @@ impl Signals {
 
 impl Shared {
     /// Handles a signal on the thread of signals.
-    fn came(&self, signal: i32, windows: &Windows, asked_while_writing: &mut u32) {
+    fn received(&self, signal: i32, windows: &Windows, asked_while_writing: &mut u32) {
         let mut phase = self.phase();
         match &mut *phase {
             Phase::Starting(_) | Phase::Running(_) if signal == SIGUSR2 => windows.signal(),
@@ -146,13 +146,13 @@ impl Shared {
             Phase::Running(program) => forward(signal, *program),
             // The signal was for the program, which has ended.
             _ if !ENDING.contains(&signal) || !self.asked.load(Ordering::SeqCst) => {}
-            Phase::Writing(_) if *asked_while_writing == 0 => {
+            Phase::WritePhase(_) if *asked_while_writing == 0 => {
                 *asked_while_writing = 1;
                 say!(
                     "workspan: the program has ended and its trace is being written; one more signal ends workspan at once"
                 );
             }
-            Phase::Writing(spool) => {
+            Phase::WritePhase(spool) => {
                 say!(
                     "workspan: ended before the trace was written; what was recorded is in {}, and `workspan report` reads each \
                      .spool file there",
@@ -170,10 +170,10 @@ impl Shared {
     }
 }
 
-impl Writing {
+impl WritePhase {
     /// Whether a signal has come since the program's end. The user who sent it does not wait for a
     /// report.
-    pub fn asked_to_end(&self) -> bool {
+    pub fn is_ending(&self) -> bool {
         self.shared.asked.load(Ordering::SeqCst)
     }
 

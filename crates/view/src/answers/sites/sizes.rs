@@ -54,7 +54,7 @@ impl Sizes {
             running: 0.0,
             free: 0.0,
         });
-        let (running, idle) = free.between(start, end);
+        let (running, idle) = free.sums(start, end);
         of.strands += 1;
         of.total = of.total.saturating_add(weight);
         of.spark.add(picture, start, end);
