@@ -263,7 +263,7 @@ fn short_strands(
         format!("{share:.0} % of the time on the CPU was subtracted for them")
     };
     Some(format!(
-        "Strands are hardly longer than a probe ({average} ticks on average, a probe costs {probe_cost}): {fate}, and \
+        "Strands are so short that probes matter ({average} ticks on average; a probe costs {probe_cost}): {fate}, and \
         work and span are uncertain by as much."
     ))
 }

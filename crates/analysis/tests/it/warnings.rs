@@ -227,7 +227,7 @@ fn strands_as_short_as_probes() {
     only_warning(
         &dag,
         &Options::default(),
-        "Strands are hardly longer than a probe (380 ticks on average, a probe costs 60)",
+        "Strands are so short that probes matter (380 ticks on average; a probe costs 60)",
     );
     dag.meta.probe_cost = 6;
     assert_eq!(warnings(&dag, &Options::default()), Vec::<String>::new());

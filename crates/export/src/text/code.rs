@@ -158,7 +158,7 @@ fn held(holder: &Holder, kind: WaitKind) -> Vec<Piece> {
     let (what, who) = match kind {
         WaitKind::Lock | WaitKind::Bridge => ("The lock was released at ", "its holder"),
         WaitKind::Rank => ("The late rank came there from ", "it"),
-        _ => ("It was signalled at ", "whoever did that"),
+        _ => ("It was signalled at ", "that thread"),
     };
     let mut words = Vec::new();
     let place = |at: &CodePlace| at_line(&at.function, at.file.as_deref(), at.line);

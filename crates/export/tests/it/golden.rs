@@ -299,7 +299,7 @@ fn warnings_stand_beside_the_numbers_they_spoil() {
         "! More strands than the 2 workers",
         "Busy over time",
         "Work 1.24 us +/- 420 ns, span 740 ns +/- 251 ns,",
-        "! Strands are hardly longer than a probe (177 ticks on average, a probe costs 30)",
+        "! Strands are so short that probes matter (177 ticks on average; a probe costs 30)",
         "Speedup, workers",
     ];
     let mut from = 0;
