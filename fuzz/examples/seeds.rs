@@ -208,8 +208,16 @@ fn main() -> io::Result<()> {
     let dag = dag_file::file(2, &dag_file::folded_child(), &[]);
     write("formats", "dag-recorder-folded", &dag)?;
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/reader/tests/it");
-    write("formats", "woolplot", &fs::read(tests.join("woolplot.log"))?)?;
-    write("formats", "otf2-print", &fs::read(tests.join("otf2_print.txt"))?)?;
+    write(
+        "formats",
+        "woolplot",
+        &fs::read(tests.join("woolplot.log"))?,
+    )?;
+    write(
+        "formats",
+        "otf2-print",
+        &fs::read(tests.join("otf2_print.txt"))?,
+    )?;
     write("formats", "cilkscale", CILKSCALE.as_bytes())?;
     write("formats", "taskprof", TASKPROF.as_bytes())?;
     let mut varints = Vec::new();

@@ -11,22 +11,22 @@ mod heap;
 use std::path::Path;
 
 use workspan_analysis::{Options, report as measure};
-use workspan_reader::open::{Grain, Index, index_note, read};
+use workspan_dag::{Dag, Error};
+use workspan_export::{Charset, TextOptions, report_json, report_text};
+use workspan_fold::{Fold, FoldOptions, StealKind};
 use workspan_reader::formats::{Format, Reading};
+use workspan_reader::open::{Grain, Index, index_note, read};
 use workspan_reader::recorded::expand::Expander;
 use workspan_reader::recorded::preview::preview;
-use workspan_dag::{Dag, Error};
 use workspan_reader::{OpenOptions, open};
-use workspan_export::{Charset, TextOptions, report_json, report_text};
 use workspan_trace::entry::{
     ClockPair, Fields, Finished, FrameEntry, Label, Mapping, Note, OffCpu, PlaceEntry,
     SamplesEntry, Site, StackEntry, ThreadEntry, entries as bodies, push_varint,
 };
 use workspan_trace::event::{Event, Events, WaitFor};
-use workspan_fold::{Fold, FoldOptions, StealKind};
 use workspan_trace::folded::FoldedRecord;
-use workspan_trace::thread_state::ThreadState;
 use workspan_trace::sealed_copy::copy_sealed;
+use workspan_trace::thread_state::ThreadState;
 use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Tolerance, Trace, TraceWriter};
 
@@ -34,7 +34,10 @@ use workspan_trace::{Tolerance, Trace, TraceWriter};
 fn both(file: &[u8]) -> Result<Dag, Error> {
     let mut last = None;
     for allow_truncated in [false, true] {
-        let options = OpenOptions { allow_truncated, ..OpenOptions::default() };
+        let options = OpenOptions {
+            allow_truncated,
+            ..OpenOptions::default()
+        };
         if let Ok(preview) = heap::within(file.len(), || preview(file, &options)) {
             assert!(preview.begin <= preview.end);
         }

@@ -17,7 +17,7 @@ use workspan_sql::Run;
 
 use crate::batches::{NewRun, parquet};
 use crate::command::{Outcome, runtime};
-use crate::layout::{RunPlace, RUNS, RunName, day, project_name};
+use crate::layout::{RUNS, RunName, RunPlace, day, project_name};
 use crate::root::Root;
 use crate::say;
 use crate::tables::tables;

@@ -36,8 +36,8 @@ pub enum Scope {
 /// the reason if there will be no requested samples.
 ///
 /// # Errors
-/// The kernel refuses ([`WatchRefusal`]); nothing is left behind then, and the program can run without
-/// it.
+/// The kernel refuses ([`WatchRefusal`]); nothing is left behind then, and the program can
+/// run without it.
 pub fn watch_from_exec(
     path: &Path,
     rate: Option<Rate>,

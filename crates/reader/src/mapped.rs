@@ -8,9 +8,9 @@
 //! * A large file is mapped, because many gigabytes may not fit into memory. Its range of addresses
 //!   is in a list. A handler of SIGBUS looks the address up there, puts zeros in place of the
 //!   missing pages, and notes that the file shrank. The reader continues, may or may not find
-//!   damage, and then asks whether the file shrank ([`MappedPages::shrunk`]). systemd's journal is read
-//!   in the same way. Reading by `pread` instead would need every pass over the records to hold
-//!   buffers and handle errors.
+//!   damage, and then asks whether the file shrank ([`MappedPages::shrunk`]). systemd's journal is
+//!   read in the same way. Reading by `pread` instead would need every pass over the records to
+//!   hold buffers and handle errors.
 //!
 //! Signals that concern no range of the list go to the previous handler.
 

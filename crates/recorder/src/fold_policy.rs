@@ -41,8 +41,8 @@ pub struct Folding {
     pub when: FoldWhen,
     /// The number of strands that the file should not exceed.
     pub max_strands: MaxStrands,
-    /// The number of bytes that the file should not exceed. With [`FoldWhen::Auto`] the grain is chosen
-    /// accordingly.
+    /// The number of bytes that the file should not exceed. With [`FoldWhen::Auto`] the grain is
+    /// chosen accordingly.
     pub most_bytes: u64,
     /// The largest number of tasks in a folded subtree.
     pub max_tasks: u64,
@@ -59,8 +59,8 @@ const MAX_GRAIN: u64 = 1_000_000;
 /// The grain doubles with each of this many equal parts of [`MaxStrands`]. Once the file has all of
 /// them, subtrees of any length are folded.
 const STRAND_STEPS: u64 = 16;
-/// With [`FoldWhen::Auto`], a thread starts to fold at the first chunk whose tasks take less than this
-/// many ns on average.
+/// With [`FoldWhen::Auto`], a thread starts to fold at the first chunk whose tasks take less than
+/// this many ns on average.
 const SHORT_TASK_NS: u64 = 1_000;
 
 static FOLDING: OnceLock<Folding> = OnceLock::new();
@@ -99,8 +99,8 @@ impl Grain {
         })
     }
 
-    /// The grain in ns, given the bytes and the counted strands in the file. With [`FoldWhen::Auto`] it
-    /// doubles seven times until the file has half of the allowed bytes.
+    /// The grain in ns, given the bytes and the counted strands in the file. With
+    /// [`FoldWhen::Auto`] it doubles seven times until the file has half of the allowed bytes.
     fn grain(&self, bytes: u64) -> u64 {
         let grain = match self.folding.when {
             FoldWhen::Off => 0,

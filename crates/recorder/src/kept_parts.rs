@@ -2,7 +2,8 @@
 //! to signal.
 //!
 //! `workspan record` uses this after the run, to choose the parts that a trace is made of. The
-//! recorder uses it during the run, to find what need not stay in the file ([`crate::chunk_queue`]).
+//! recorder uses it during the run, to find what need not stay in the file
+//! ([`crate::chunk_queue`]).
 
 use core::fmt;
 use core::str::FromStr;

@@ -12,7 +12,8 @@ pub const HEADER_SIZE: usize = 4096;
 /// Offset of the count of dropped bytes, which the recorder increases while it runs (not covered by
 /// the header's checksum).
 pub const DROPPED_AT: usize = 128;
-/// Offset of the [`ExhaustedResource`] that ended recording early (not covered by the header's checksum).
+/// Offset of the [`ExhaustedResource`] that ended recording early (not covered by the header's
+/// checksum).
 pub const LACK_AT: usize = 136;
 /// Bytes of the page that its checksum covers. The checksum follows right behind them.
 const CHECKED_SIZE: usize = 112;

@@ -275,8 +275,8 @@ pub mod wait {
     /// Operands n, n × ([`super::dependence`] kind, address): the children, created before and not
     /// yet joined, that a task with these dependences would depend on.
     pub const DEPENDENCES: u64 = 4;
-    /// The [`super::Kind::StolenPart`]s of the skipped subtree that the task is in which end before the
-    /// task goes on.
+    /// The [`super::Kind::StolenPart`]s of the skipped subtree that the task is in which end before
+    /// the task goes on.
     pub const PARTS: u64 = 5;
 }
 

@@ -119,7 +119,11 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
     })
 }
 
-async fn check(args: &CheckArgs, root: Root, measured: &CheckedRuns) -> anyhow::Result<Vec<QuantityCheck>> {
+async fn check(
+    args: &CheckArgs,
+    root: Root,
+    measured: &CheckedRuns,
+) -> anyhow::Result<Vec<QuantityCheck>> {
     let mut engine = Engine::open(root, MEMORY).await?;
     let mut selection = args.selection.clone();
     if selection.project.is_none() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{QuantityCheck, GrownSite};
+use super::{GrownSite, QuantityCheck};
 use crate::history::series::time;
 
 /// One line per quantity, followed by the sites to look at if the quantity is worse.

@@ -5,9 +5,9 @@
 //! the global scope, so every caller's `GOMP_parallel` is *our* `GOMP_parallel`, and it must call
 //! the function that the caller would have reached without us.
 //!
-//! * While a process has *one* runtime of a [`RuntimeCopies`], every call goes there, and only a second
-//!   one has to be detected. A call goes on only after the caller's file is known, and looking up a
-//!   file includes a check of the current list of loaded files.
+//! * While a process has *one* runtime of a [`RuntimeCopies`], every call goes there, and only a
+//!   second one has to be detected. A call goes on only after the caller's file is known, and
+//!   looking up a file includes a check of the current list of loaded files.
 //! * With *several*, the caller's file decides ([`choice`]).
 //! * If no file decides, the call goes to the runtime whose region the thread is in, else to the
 //!   first one. The call is then not recorded, and a warning in the trace says so.

@@ -1,8 +1,8 @@
 //! Skips subtrees of joins, to stay within the overhead budget ([`crate::budget`]).
 //!
-//! While a thread runs a skipped subtree, its joins are [passed on](crate::passthrough_join) to the real
-//! crate. A job that was taken by another thread is reported as a *part* of the subtree, and is
-//! recorded from there on. A job that begins on top of a subtree suspends it. Scopes, broadcasts
+//! While a thread runs a skipped subtree, its joins are [passed on](crate::passthrough_join) to the
+//! real crate. A job that was taken by another thread is reported as a *part* of the subtree, and
+//! is recorded from there on. A job that begins on top of a subtree suspends it. Scopes, broadcasts
 //! and calls into other pools end it, and begin it again afterwards.
 
 use crate::budget::{JoinTicket, Choice, Settings, Watch};

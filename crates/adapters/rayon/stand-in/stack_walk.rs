@@ -36,7 +36,8 @@ struct StackWalk {
 }
 
 extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
-    // SAFETY: `walk` is the `StackWalk` passed to `_Unwind_Backtrace`, and `context` is the unwinder's.
+    // SAFETY: `walk` is the `StackWalk` passed to `_Unwind_Backtrace`, and `context` is the
+    // unwinder's.
     let (walk, ip, sp) = unsafe {
         (
             &mut *walk.cast::<StackWalk>(),

@@ -1,5 +1,5 @@
-//! LimitResult limits as GitHub annotations, Markdown, SARIF and JUnit XML: their readers accept each,
-//! and each names the line.
+//! Checked limits as GitHub annotations, Markdown, SARIF and JUnit XML: their readers accept
+//! each, and each names the line.
 
 use std::path::Path;
 

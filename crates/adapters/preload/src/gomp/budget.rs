@@ -131,8 +131,8 @@ struct CompactHeader {
     rest: LevelAndFlags,
 }
 
-/// The level, and above it 16 bits for the distance from a [`CompactHeader`] to the program's block and for
-/// [`Header::flags`].
+/// The level, and above it 16 bits for the distance from a [`CompactHeader`] to the program's block
+/// and for [`Header::flags`].
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 struct LevelAndFlags(u64);

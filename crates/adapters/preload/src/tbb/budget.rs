@@ -3,7 +3,8 @@
 //!
 //! A context that is created in a subtree carries its name too, so tasks that other threads later
 //! create into it, such as stolen pieces of a loop, are known to be parts. Tasks created elsewhere,
-//! and all constructs other than creating tasks and waiting, interrupt the subtree ([`PausedSkip`]).
+//! and all constructs other than creating tasks and waiting, interrupt the subtree
+//! ([`PausedSkip`]).
 //!
 //! The budget decides only about tasks that have done all their work when they end, such as those
 //! of a group. Pieces of a loop pass on the rest of it instead. They are either recorded one by
