@@ -121,9 +121,9 @@ fn runs() -> [(&'static str, Vec<u8>); 5] {
     // A subtree that was not recorded, except for a part on another thread; and a sampled subtree.
     let budgeted = thread(&[
         (0, Kind::Root, &[]),
-        (10, Kind::Unrecorded, &[2, 1]),
-        (90, Kind::Recorded, &[]),
-        (91, Kind::Sampled, &[2, 1]),
+        (10, Kind::SkipBegin, &[2, 1]),
+        (90, Kind::SkipEnd, &[]),
+        (91, Kind::SampleBegin, &[2, 1]),
         (92, Kind::Join, &[2]),
         (95, Kind::End, &[]),
         (95, Kind::Next, &[]),
@@ -132,7 +132,7 @@ fn runs() -> [(&'static str, Vec<u8>); 5] {
     ]);
     let helper = thread(&[
         (5, Kind::Worker, &[0, 1]),
-        (20, Kind::Part, &[0, 0, 2]),
+        (20, Kind::StolenPart, &[0, 0, 2]),
         (60, Kind::End, &[]),
         (93, Kind::WorkerEnd, &[]),
     ]);
@@ -208,8 +208,16 @@ fn main() -> io::Result<()> {
     let dag = dag_file::file(2, &dag_file::folded_child(), &[]);
     write("formats", "dag-recorder-folded", &dag)?;
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/reader/tests/it");
-    write("formats", "woolplot", &fs::read(tests.join("woolplot.log"))?)?;
-    write("formats", "otf2-print", &fs::read(tests.join("otf2_print.txt"))?)?;
+    write(
+        "formats",
+        "woolplot",
+        &fs::read(tests.join("woolplot.log"))?,
+    )?;
+    write(
+        "formats",
+        "otf2-print",
+        &fs::read(tests.join("otf2_print.txt"))?,
+    )?;
     write("formats", "cilkscale", CILKSCALE.as_bytes())?;
     write("formats", "taskprof", TASKPROF.as_bytes())?;
     let mut varints = Vec::new();

@@ -11,22 +11,22 @@ mod heap;
 use std::path::Path;
 
 use workspan_analysis::{Options, report as measure};
-use workspan_reader::open::{Grain, Index, index_note, read};
+use workspan_dag::{Dag, Error};
+use workspan_export::{Charset, TextOptions, report_json, report_text};
+use workspan_fold::{Fold, FoldOptions, StealKind};
 use workspan_reader::formats::{Format, Reading};
+use workspan_reader::open::{Grain, Index, index_note, read};
 use workspan_reader::recorded::expand::Expander;
 use workspan_reader::recorded::preview::preview;
-use workspan_dag::{Dag, Error};
 use workspan_reader::{OpenOptions, open};
-use workspan_export::{Charset, TextOptions, report_json, report_text};
 use workspan_trace::entry::{
     ClockPair, Fields, Finished, FrameEntry, Label, Mapping, Note, OffCpu, PlaceEntry,
     SamplesEntry, Site, StackEntry, ThreadEntry, entries as bodies, push_varint,
 };
 use workspan_trace::event::{Event, Events, WaitFor};
-use workspan_fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::folded::FoldedRecord;
-use workspan_trace::thread_state::ThreadState;
 use workspan_trace::sealed_copy::copy_sealed;
+use workspan_trace::thread_state::ThreadState;
 use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Tolerance, Trace, TraceWriter};
 
@@ -34,7 +34,10 @@ use workspan_trace::{Tolerance, Trace, TraceWriter};
 fn both(file: &[u8]) -> Result<Dag, Error> {
     let mut last = None;
     for allow_truncated in [false, true] {
-        let options = OpenOptions { allow_truncated, ..OpenOptions::default() };
+        let options = OpenOptions {
+            allow_truncated,
+            ..OpenOptions::default()
+        };
         if let Ok(preview) = heap::within(file.len(), || preview(file, &options)) {
             assert!(preview.begin <= preview.end);
         }
@@ -189,7 +192,7 @@ pub fn text(bytes: &[u8]) {
 
 /// Reads a file of another tool. What could be read is written as a text trace and read again.
 pub fn formats(bytes: &[u8]) {
-    match Format::of(bytes).map(|format| &format.reading) {
+    match Format::detect(bytes).map(|format| &format.reading) {
         Some(Reading::Table(read)) => drop(heap::within(bytes.len(), || read(bytes))),
         Some(Reading::Trace(_)) => {
             if let Ok(dag) = both(bytes) {
@@ -239,8 +242,8 @@ fn fold(bytes: &[u8]) {
         FoldOptions {
             grain: 1000,
             max_tasks: u64::MAX,
-            thieves: Thieves::TakeChildren,
-            kept: vec![1],
+            thieves: StealKind::TakeChildren,
+            unfolded_sites: vec![1],
             memory: 1 << 16,
         },
     );

@@ -15,9 +15,9 @@ use workspan_reader::OpenOptions;
 use workspan_reader::open::{Grain, Index};
 use workspan_sql::Run;
 
-use crate::batches::{Added, parquet};
+use crate::batches::{NewRun, parquet};
 use crate::command::{Outcome, runtime};
-use crate::layout::{Place, RUNS, RunName, day, project_name};
+use crate::layout::{RUNS, RunName, RunPlace, day, project_name};
 use crate::root::Root;
 use crate::say;
 use crate::tables::tables;
@@ -51,7 +51,7 @@ pub struct AddArgs {
     /// Also the tables with a row a task, strand, edge or sample
     #[arg(long)]
     detail: bool,
-    /// Read what is intact before the damage of truncated or corrupted traces
+    /// Read truncated or damaged traces up to the damage
     #[arg(long)]
     allow_truncated: bool,
     /// Say nothing of runs that were added
@@ -121,12 +121,12 @@ fn add(
     tokio: &tokio::runtime::Runtime,
     tags: &[(String, String)],
     file: &Path,
-) -> anyhow::Result<(Place, AddOutcome)> {
+) -> anyhow::Result<(RunPlace, AddOutcome)> {
     let name = || file.display().to_string();
     let run_name = RunName::of_trace(file).with_context(name)?;
     let dag = open(file, args)?;
     let project = args.project.as_deref().or(dag.meta.name.as_deref());
-    let place = Place {
+    let place = RunPlace {
         project: project_name(project.unwrap_or("_")),
         day: day(dag.meta.run.recorded_at),
         run: run_name,
@@ -138,7 +138,7 @@ fn add(
     let path = file.canonicalize().with_context(name)?;
     let run = Run::new(0, path.display().to_string(), dag, &Options::default());
     let run = run.with_context(name)?;
-    let added = Added {
+    let added = NewRun {
         name: &place.run,
         run: &run,
         tags,
@@ -189,7 +189,7 @@ fn open(file: &Path, args: &AddArgs) -> anyhow::Result<Dag> {
 }
 
 /// The project of the run in the lake.
-async fn project_of(root: &Root, place: &Place) -> anyhow::Result<Option<String>> {
+async fn project_of(root: &Root, place: &RunPlace) -> anyhow::Result<Option<String>> {
     if root.has(&place.file(root, RUNS)).await? {
         return Ok(Some(place.project.clone()));
     }
@@ -201,7 +201,7 @@ async fn project_of(root: &Root, place: &Place) -> anyhow::Result<Option<String>
         let Some(project) = project.filter(|project| *project != place.project) else {
             continue;
         };
-        let other = Place {
+        let other = RunPlace {
             project: project.to_owned(),
             ..place.clone()
         };

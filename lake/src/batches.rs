@@ -24,7 +24,7 @@ pub const RUN_KEY: &str = "workspan.run";
 const BATCH_ROWS: usize = 1 << 16;
 
 /// A run to be added, with its name and tags.
-pub struct Added<'a> {
+pub struct NewRun<'a> {
     /// The run's name.
     pub name: &'a RunName,
     /// The measured run.
@@ -33,7 +33,7 @@ pub struct Added<'a> {
     pub tags: &'a [(String, String)],
 }
 
-impl Added<'_> {
+impl NewRun<'_> {
     fn tag(&self, key: &str) -> Option<&str> {
         let mut tags = self.tags.iter();
         tags.find(|tag| tag.0 == key).map(|tag| tag.1.as_str())
@@ -61,7 +61,7 @@ impl Added<'_> {
 ///
 /// # Errors
 /// The encoder fails.
-pub fn parquet(table: &LakeTable, added: &Added<'_>) -> anyhow::Result<Vec<u8>> {
+pub fn parquet(table: &LakeTable, added: &NewRun<'_>) -> anyhow::Result<Vec<u8>> {
     let schema = table.schema();
     let note = |key: &str, value: &str| KeyValue::new(key.to_owned(), value.to_owned());
     let properties = WriterProperties::builder()
@@ -92,7 +92,7 @@ pub fn parquet(table: &LakeTable, added: &Added<'_>) -> anyhow::Result<Vec<u8>> 
 
 /// One column of some rows. A value that is not of the column's type is replaced by the nearest one
 /// that is: a count beyond 64 bits becomes the largest number.
-fn array(column: &LakeColumn, added: &Added<'_>, rows: std::ops::Range<usize>) -> ArrayRef {
+fn array(column: &LakeColumn, added: &NewRun<'_>, rows: std::ops::Range<usize>) -> ArrayRef {
     let cells = rows.map(|row| added.cell(column, row));
     match column.kind {
         "INTEGER" => {

@@ -56,7 +56,7 @@ impl fmt::Display for RunName {
 
 /// The place of a run's files: the same in every table.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct RunPlace {
     /// The run's project.
     pub project: String,
     /// The day of the recording in UTC, for instance 2026-11-23.
@@ -65,7 +65,7 @@ pub struct Place {
     pub run: RunName,
 }
 
-impl Place {
+impl RunPlace {
     /// The path of the run's file for a table.
     pub fn file(&self, root: &Root, table: &str) -> Path {
         root.table(table)

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 /// The formats of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
-    /// Columns for people
+    /// Aligned columns
     #[default]
     Table,
     /// Comma-separated values with a heading
@@ -41,7 +41,7 @@ pub enum Value {
 
 impl Value {
     /// The value of a column in one row.
-    pub fn of(column: &ArrayRef, row: usize) -> Value {
+    pub fn at(column: &ArrayRef, row: usize) -> Value {
         if column.is_null(row) {
             return Value::Null;
         }
@@ -164,7 +164,7 @@ impl<'a, W: Write> Printer<'a, W> {
     /// Writing fails.
     pub fn batch(&mut self, batch: &RecordBatch) -> std::io::Result<()> {
         for row in 0..batch.num_rows() {
-            let values = batch.columns().iter().map(|column| Value::of(column, row));
+            let values = batch.columns().iter().map(|column| Value::at(column, row));
             match self.format {
                 Format::Table if self.table.len() < self.most_rows => {
                     self.table.push(values.map(|value| value.shown()).collect());

@@ -83,7 +83,7 @@ impl Root {
             let path = format!("/{}", self.prefix);
             if !FilePath::new(&path).is_dir() {
                 bail!(
-                    "{}: no lake is there; `workspan lake add run.wspan --into {}` begins one",
+                    "{}: there is no lake; create one with `workspan lake add run.wspan --into {}`",
                     self.name,
                     self.name
                 );

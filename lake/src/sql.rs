@@ -15,15 +15,16 @@ use crate::{queries, say, tables};
 /// Asks all runs of a lake in SQL
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Asks all runs of a lake in SQL, with DataFusion in this process.
+    long_about = "Queries all runs of a lake in SQL, with DataFusion in this process.
 
-The tables are those of `workspan sql`, of all runs at once: `run` names the run, `project` and `day` are columns of every table, \
-`runs` has the tags `commit` and `branch`, and `tags` has all of them. Tables with a row a task, strand or sample are there for runs \
-that were added with --detail. A query may only read.
+The tables are those of `workspan sql`, of all runs at once: `run` names the run, `project` and `day` are \
+columns of every table, `runs` has the tags `commit` and `branch`, and `tags` has all of them. Tables with a row \
+a task, strand or sample are there for runs that were added with --detail. A query may only read.
 
 A file that cannot be read is named, the answer is that of the others, and the exit code is 1.
 
-With --cluster the executors of a cluster of Ballista read the files and compute the answer. ROOT is the same path on each of them.",
+With --cluster the executors of a cluster of Ballista read the files and compute the answer. ROOT is the same \
+path on each of them.",
     after_help = "\
 Examples:
   workspan lake sql ~/lake --query commits
@@ -41,10 +42,10 @@ pub struct SqlArgs {
     /// The query
     #[arg(value_name = "QUERY", conflicts_with = "query")]
     sql: Option<String>,
-    /// Ask a ready query
+    /// Run a ready-made query
     #[arg(long, value_name = "NAME")]
     query: Option<String>,
-    /// List the ready queries
+    /// List the ready-made queries
     #[arg(long, conflicts_with_all = ["schema", "root", "query"])]
     list: bool,
     /// Show the SQL of a ready query instead of asking it
@@ -53,7 +54,7 @@ pub struct SqlArgs {
     /// Show the tables and their columns
     #[arg(long, conflicts_with_all = ["root", "query"])]
     schema: bool,
-    /// How the answer is written
+    /// Format of the answer
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// Most rows of a table

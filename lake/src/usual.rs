@@ -13,7 +13,7 @@ pub const MIN_RUNS: usize = 5;
 
 /// The usual range of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Usual {
+pub struct UsualRange {
     /// Number of values that it was computed from.
     pub runs: usize,
     /// Number of earlier values that were excluded because of a change point.
@@ -29,7 +29,7 @@ pub struct Usual {
 /// The range for the mean of `new` values after `earlier` ones, the oldest first. Half of its width
 /// is at least `min_change`, a share of the mean. `None` if there are fewer than [`MIN_RUNS`]
 /// values.
-pub fn usual(earlier: &[f64], new: usize, min_change: f64) -> Option<Usual> {
+pub fn usual(earlier: &[f64], new: usize, min_change: f64) -> Option<UsualRange> {
     let borders = vec![true; earlier.len()];
     let last = change_points(earlier, &borders, min_change);
     let from = last.last().map_or(0, |change| change.at);
@@ -39,14 +39,14 @@ pub fn usual(earlier: &[f64], new: usize, min_change: f64) -> Option<Usual> {
     } else {
         from
     };
-    let values = Values::of(earlier[from..].iter().copied());
+    let values = Values::from_runs(earlier[from..].iter().copied());
     if values.runs < MIN_RUNS {
         return None;
     }
     let deviation = values.deviation?;
     let spread = (1.0 / new.max(1) as f64 + 1.0 / values.runs as f64).sqrt();
     let half = student_999(values.runs - 1) * deviation * spread;
-    Some(Usual {
+    Some(UsualRange {
         runs: values.runs,
         set_aside: from,
         mean: values.mean,

@@ -31,7 +31,7 @@ pub struct Compared {
 
 /// How many tests run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Amount {
+pub enum TestAmount {
     /// rayon's unit tests and rayon-core's integration tests, recorded; bare only if one of them
     /// does not pass: a test that passes has nothing to be compared.
     Quick,
@@ -42,7 +42,7 @@ pub enum Amount {
 /// Runs rayon's library and integration tests and rayon-core's integration tests recorded and bare,
 /// as far as `amount` says: the versions this workspace is locked to, with the `workspan` of
 /// `profile`.
-pub fn run(profile: &str, amount: Amount) -> Result<Compared> {
+pub fn run(profile: &str, amount: TestAmount) -> Result<Compared> {
     let mut compared = Compared::default();
     let metadata = output(cargo().args(["metadata", "--format-version=1"]))?;
     let metadata: Value = serde_json::from_str(&metadata)?;
@@ -72,7 +72,7 @@ pub fn run(profile: &str, amount: Amount) -> Result<Compared> {
     let mut recorder = cargo_workspan(profile)?;
     let chosen = chosen(amount, &core.folder.join("tests"))?;
     let recorded = outcomes("recorded", &folder, recorder.arg("--no-report"), &chosen)?;
-    if amount == Amount::All || !recorded.success {
+    if amount == TestAmount::All || !recorded.success {
         let bare = outcomes("bare", &folder, &mut cargo(), &chosen)?.outcomes;
         if bare.is_empty() {
             bail!("rayon's own tests, run bare, gave no outcome");
@@ -96,9 +96,9 @@ pub fn run(profile: &str, amount: Amount) -> Result<Compared> {
 }
 
 /// The arguments that select the test executables, in cargo's words.
-fn chosen(amount: Amount, core_tests: &Path) -> Result<Vec<String>> {
+fn chosen(amount: TestAmount, core_tests: &Path) -> Result<Vec<String>> {
     let mut words = vec!["--lib".to_owned()];
-    if amount == Amount::All {
+    if amount == TestAmount::All {
         words.push("--tests".into());
         return Ok(words);
     }

@@ -158,14 +158,19 @@ fn executable(cargo: &mut Command, package: &Path, folder: &Path) -> Result<Path
 }
 
 /// The results of a run: exit code, output, and the files that it wrote.
-struct Left {
+struct RunResult {
     code: Option<i32>,
     printed: Vec<u8>,
     files: Vec<(String, Vec<u8>)>,
 }
 
 /// Runs the program on its input. `least` becomes the minimum time up to now.
-fn start(mut command: Command, name: &str, folder: &Path, least: &mut Duration) -> Result<Left> {
+fn start(
+    mut command: Command,
+    name: &str,
+    folder: &Path,
+    least: &mut Duration,
+) -> Result<RunResult> {
     let written = folder.join(format!("{name}-output"));
     let _ = fs::remove_dir_all(&written);
     fs::create_dir_all(&written)?;
@@ -198,14 +203,14 @@ fn start(mut command: Command, name: &str, folder: &Path, least: &mut Duration) 
     if name == "oxipng" && files.len() != 3 {
         bail!("{command:?}: {status}, {} pictures written", files.len());
     }
-    Ok(Left {
+    Ok(RunResult {
         code: status.code(),
         printed: stdout,
         files,
     })
 }
 
-fn difference(bare: &Left, recorded: &Left) -> Option<String> {
+fn difference(bare: &RunResult, recorded: &RunResult) -> Option<String> {
     if bare.code != recorded.code {
         return Some(format!(
             "exit code {:?}, recorded {:?}",

@@ -23,7 +23,7 @@ use anyhow::{Context, Result, bail};
 use crate::test::Tally;
 use crate::workspace::{cargo, output, target};
 
-use covered::Covered;
+use covered::CoverageRow;
 
 /// A compiler of another version.
 struct Toolchain {
@@ -192,7 +192,7 @@ pub fn run(tally: &mut Tally) -> Result<()> {
         "tests in a root of Ubuntu 22.04: Debian has no keyring to check one by; its versions are tried one by one"
             .into(),
     );
-    let mut covered = Covered::default();
+    let mut covered = CoverageRow::default();
     for toolchain in &TOOLCHAINS {
         let folder = match toolchain.prepare() {
             Ok(folder) => folder,

@@ -25,7 +25,7 @@ use crate::rayon_tests;
 use crate::real_programs::{self, Outcome};
 use crate::runtimes;
 use crate::sanitized;
-use crate::truth::{self, Amount};
+use crate::truth::{self, CorpusAmount};
 use crate::ui;
 use crate::workspace::{cargo, succeed, target};
 
@@ -47,12 +47,16 @@ pub fn part(name: &str, long: bool) -> Result<()> {
         }
         "rayon" => {
             build_tool()?;
-            rayons_own(&mut tally, rayon_tests::Amount::All);
+            rayons_own(&mut tally, rayon_tests::TestAmount::All);
         }
         "programs" => programs(&mut tally)?,
         "truth" => {
             build_tool()?;
-            let amount = if long { Amount::Long } else { Amount::All };
+            let amount = if long {
+                CorpusAmount::Long
+            } else {
+                CorpusAmount::All
+            };
             truth::run(&mut tally, amount)?;
         }
         "page" => {
@@ -144,7 +148,7 @@ pub fn run(long: bool) -> Result<()> {
         let mut alone = slow();
         tally.count("slow tests that measure", alone.args(ALONE), false)?;
         tally.stage("slow tests that measure");
-        truth::run(&mut tally, Amount::Quick)?;
+        truth::run(&mut tally, CorpusAmount::Quick)?;
         tally.stage("programs of known truth");
         tally.rerun_failed()?;
         tally.stage("failed tests again");
@@ -161,7 +165,7 @@ pub fn run(long: bool) -> Result<()> {
         tally.outcome("aarch64", aarch64::run());
         lake::run(&mut tally)?;
         tally.outcome("the documentation's site", documentation::site());
-        truth::run(&mut tally, Amount::All)?;
+        truth::run(&mut tally, CorpusAmount::All)?;
         tally.stage("what takes long");
         tally.rerun_failed()?;
     }
@@ -207,8 +211,8 @@ fn others(tally: &mut Tally, long: bool) -> Result<()> {
     page(tally);
     tally.stage("page tests");
     let amount = match long {
-        true => rayon_tests::Amount::All,
-        false => rayon_tests::Amount::Quick,
+        true => rayon_tests::TestAmount::All,
+        false => rayon_tests::TestAmount::Quick,
     };
     rayons_own(tally, amount);
     tally.stage("rayon's own tests");
@@ -274,7 +278,7 @@ fn build_tool() -> Result<()> {
 }
 
 /// Runs Rayon's own tests recorded and bare, with the tool that is built already.
-fn rayons_own(tally: &mut Tally, amount: rayon_tests::Amount) {
+fn rayons_own(tally: &mut Tally, amount: rayon_tests::TestAmount) {
     let _running = Check::begin("rayon's own tests, recorded");
     match rayon_tests::run("debug", amount) {
         Ok(compared) => {

@@ -15,7 +15,7 @@ const TIMES_LONG: &str = "20";
 
 /// How much of the corpus runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Amount {
+pub enum CorpusAmount {
     /// Each program once, on two threads; some on sixteen.
     Quick,
     /// All numbers of threads, idle and with both CPUs kept busy.
@@ -28,18 +28,20 @@ pub enum Amount {
 ///
 /// # Errors
 /// The harness could not be built or started.
-pub fn run(tally: &mut Tally, amount: Amount) -> Result<()> {
+pub fn run(tally: &mut Tally, amount: CorpusAmount) -> Result<()> {
     // For the whole workspace, so that dependencies have the features that the tests were built
     // with; for this package alone cargo would compile some of them once more.
     succeed(cargo().args(["build", "--quiet", "--workspace", "--bin", "truth"]))?;
-    let times = if amount == Amount::Long {
+    let times = if amount == CorpusAmount::Long {
         TIMES_LONG
     } else {
         TIMES
     };
     match amount {
-        Amount::Quick => tally.count("programs of known truth", truth().arg("--quick"), false),
-        Amount::All | Amount::Long => {
+        CorpusAmount::Quick => {
+            tally.count("programs of known truth", truth().arg("--quick"), false)
+        }
+        CorpusAmount::All | CorpusAmount::Long => {
             let mut idle = truth();
             idle.args(["--repeat", times]);
             tally.count("programs of known truth", &mut idle, false)?;

@@ -4,14 +4,14 @@ use super::fault::Fault;
 
 /// What an answer names of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedFault {
     /// Whether it names a line or a function at fault.
     pub place: bool,
     /// Whether it names the cause.
     pub cause: bool,
 }
 
-impl Named {
+impl NamedFault {
     /// Whether it names both.
     pub fn is_right(self) -> bool {
         self.place && self.cause
@@ -19,7 +19,7 @@ impl Named {
 }
 
 /// Judges an answer.
-pub fn judge(fault: &Fault, answer: &str) -> Named {
+pub fn judge(fault: &Fault, answer: &str) -> NamedFault {
     let text = answer.to_lowercase();
     let has = |word: &String| text.contains(&word.to_lowercase());
     let cause = fault.causes.iter().chain(&fault.words).any(has);
@@ -27,7 +27,7 @@ pub fn judge(fault: &Fault, answer: &str) -> Named {
         .iter()
         .any(|&(first, last)| fault.has_line(first) || fault.has_line(last))
         || fault.functions.iter().any(|name| mentions(&text, name));
-    Named { place, cause }
+    NamedFault { place, cause }
 }
 
 /// Whether the text has the function's name as a word of its own. `main` is in every program, so it

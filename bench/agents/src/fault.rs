@@ -23,7 +23,7 @@ pub struct Fault {
     pub words: Vec<String>,
     /// The measure by which a changed program is judged.
     #[serde(default)]
-    pub by: By,
+    pub by: JudgedMeasure,
 }
 
 /// The language of a program.
@@ -40,7 +40,7 @@ pub enum Language {
 /// The measure by which a changed program is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum JudgedMeasure {
     /// Its time on 8 workers, computed from its work and span.
     #[default]
     Span,

@@ -11,7 +11,7 @@ const OTHERS: [&str; 1] = ["descheduled"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// They name the fault.
-    Named,
+    NamedFault,
     /// They only say that other programs used the CPUs, so nothing is known about the fault.
     MachineBusy,
     /// They name something else.
@@ -35,7 +35,7 @@ pub fn judge(fault: &Fault, report: &Value) -> Verdict {
     let outside = report.get("outside").is_some_and(|o| is_there(fault, o));
     let outside = outside && own.iter().any(|f| is_cause(f));
     if named || quiet || outside {
-        return Verdict::Named;
+        return Verdict::NamedFault;
     }
     if own.is_empty() && !findings.is_empty() {
         return Verdict::MachineBusy;

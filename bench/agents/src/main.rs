@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use workspan_agents::fault::Fault;
 use workspan_agents::findings::Verdict;
-use workspan_agents::program::Workshop;
+use workspan_agents::program::WorkFolder;
 use workspan_agents::{answer, findings, measure};
 
 const USAGE: &str = "usage: agents list
@@ -81,7 +81,7 @@ fn check(names: &[&str]) -> Result<bool, String> {
         }
         let recorded = workshop()?.record(&fault, &fault.source())?;
         match findings::judge(&fault, &recorded.report) {
-            Verdict::Named => println!("{}: the findings name the fault", fault.name),
+            Verdict::NamedFault => println!("{}: the findings name the fault", fault.name),
             Verdict::MachineBusy => println!(
                 "{}: other programs had the CPUs; check it again on a quiet machine",
                 fault.name
@@ -101,10 +101,10 @@ fn absolute(path: &str) -> Result<PathBuf, String> {
 }
 
 /// A workshop that keeps its builds in the target folder.
-fn workshop() -> Result<Workshop, String> {
+fn workshop() -> Result<WorkFolder, String> {
     let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target =
         target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
     let workspan = env::var_os("WORKSPAN").unwrap_or_else(|| OsString::from("workspan"));
-    Workshop::new(&target.join("agents"), workspan)
+    WorkFolder::new(&target.join("agents"), workspan)
 }

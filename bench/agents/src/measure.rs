@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::fault::{By, Fault};
-use super::program::{Recorded, Workshop};
+use super::fault::{Fault, JudgedMeasure};
+use super::program::{RecordedRun, WorkFolder};
 
 /// Number of workers for which work and span are converted to a time.
 const WORKERS: f64 = 8.0;
@@ -34,16 +34,18 @@ impl Times {
 ///
 /// # Errors
 /// The report lacks a number.
-pub fn time(by: By, report: &Value) -> Result<f64, String> {
+pub fn time(by: JudgedMeasure, report: &Value) -> Result<f64, String> {
     let number = |key: &str| {
         let value = report[key].as_f64();
         value.ok_or_else(|| format!("the report has no number `{key}`"))
     };
     let rate = number("ticks_per_second")?;
     let ticks = match by {
-        By::Span => (number("work")? - number("span")?) / WORKERS + number("burdened_span")?,
+        JudgedMeasure::Span => {
+            (number("work")? - number("span")?) / WORKERS + number("burdened_span")?
+        }
         // A worker's time in the run, without the part lost to other programs.
-        By::Elapsed => {
+        JudgedMeasure::Elapsed => {
             let lost = report["breakdown"]["descheduled"].as_f64().unwrap_or(0.0);
             number("elapsed")? - lost / number("workers")?.max(1.0)
         }
@@ -55,14 +57,14 @@ pub fn time(by: By, report: &Value) -> Result<f64, String> {
 ///
 /// # Errors
 /// One of them can't be built or recorded, or their outputs differ.
-pub fn judge(workshop: &Workshop, fault: &Fault, changed: &Path) -> Result<Times, String> {
+pub fn judge(workshop: &WorkFolder, fault: &Fault, changed: &Path) -> Result<Times, String> {
     let mut times = [f64::INFINITY; 2];
     let mut printed: [Vec<u8>; 2] = Default::default();
     // Each program is built once.
     let sources = [fault.source(), changed.to_owned()];
     for (i, source) in sources.iter().enumerate() {
         for _ in 0..RECORDINGS {
-            let Recorded { stdout, report } = workshop.record(fault, source)?;
+            let RecordedRun { stdout, report } = workshop.record(fault, source)?;
             times[i] = times[i].min(time(fault.by, &report)?);
             printed[i] = stdout;
         }

@@ -14,28 +14,28 @@ const WORKERS: &str = "2";
 
 /// A place to build and record in.
 #[derive(Debug)]
-pub struct Workshop {
+pub struct WorkFolder {
     folder: PathBuf,
     workspan: OsString,
 }
 
 /// A recorded run.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct RecordedRun {
     /// The program's output.
     pub stdout: Vec<u8>,
     /// `workspan report --json`.
     pub report: Value,
 }
 
-impl Workshop {
+impl WorkFolder {
     /// A workshop in `folder`, which keeps the builds; `workspan` is the recorder.
     ///
     /// # Errors
     /// The folder can't be made.
-    pub fn new(folder: &Path, workspan: OsString) -> Result<Workshop, String> {
+    pub fn new(folder: &Path, workspan: OsString) -> Result<WorkFolder, String> {
         fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        Ok(Workshop {
+        Ok(WorkFolder {
             folder: folder.to_owned(),
             workspan,
         })
@@ -45,7 +45,7 @@ impl Workshop {
     ///
     /// # Errors
     /// The program can't be built or recorded, or fails.
-    pub fn record(&self, fault: &Fault, source: &Path) -> Result<Recorded, String> {
+    pub fn record(&self, fault: &Fault, source: &Path) -> Result<RecordedRun, String> {
         let trace = self.folder.join(format!("{}.wspan", fault.name));
         let _ = fs::remove_file(&trace);
         let output = self.record_into(fault, source, &trace)?;
@@ -53,7 +53,7 @@ impl Workshop {
         let report = checked(report.args(["report", "--json"]).arg(&trace))?;
         let report = serde_json::from_slice(&report.stdout);
         let _ = fs::remove_file(&trace);
-        Ok(Recorded {
+        Ok(RecordedRun {
             stdout: output.stdout,
             report: report.map_err(|e| format!("{}: {e}", trace.display()))?,
         })
@@ -62,7 +62,7 @@ impl Workshop {
     /// Records the program into the given trace.
     ///
     /// # Errors
-    /// See [`Workshop::record`].
+    /// See [`WorkFolder::record`].
     pub fn record_into(
         &self,
         fault: &Fault,

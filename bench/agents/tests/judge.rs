@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::json;
-use workspan_agents::fault::{By, Fault, Language};
+use workspan_agents::fault::{Fault, JudgedMeasure, Language};
 use workspan_agents::findings::Verdict;
-use workspan_agents::program::Workshop;
+use workspan_agents::program::WorkFolder;
 use workspan_agents::{answer, findings, measure};
 
 #[test]
@@ -73,7 +73,7 @@ fn findings_are_right_when_cause_and_place_are() {
             {"id": cause, "place": {"file": file, "line": line}, "inside": {"function": function}},
         ]})
     };
-    let good = |report| findings::judge(&fault, &report) == Verdict::Named;
+    let good = |report| findings::judge(&fault, &report) == Verdict::NamedFault;
     assert!(good(report(
         "serial-strand",
         "src/bin/fill_table.rs",
@@ -107,9 +107,9 @@ fn time_is_brents_bound_of_work_and_span() {
         "ticks_per_second": 1000, "work": 900, "span": 100, "burdened_span": 120, "elapsed": 500,
         "workers": 2, "breakdown": {"descheduled": 200},
     });
-    assert_eq!(measure::time(By::Span, &report), Ok(0.22));
-    assert_eq!(measure::time(By::Elapsed, &report), Ok(0.4));
-    assert!(measure::time(By::Span, &json!({})).is_err());
+    assert_eq!(measure::time(JudgedMeasure::Span, &report), Ok(0.22));
+    assert_eq!(measure::time(JudgedMeasure::Elapsed, &report), Ok(0.4));
+    assert!(measure::time(JudgedMeasure::Span, &json!({})).is_err());
 }
 
 /// The `workspan` of this build.
@@ -128,7 +128,7 @@ fn checked(names: &[&str]) {
         panic!("no workspan beside the tests; build it: cargo build -p workspan");
     };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
-    let workshop = Workshop::new(&folder, OsString::from(workspan)).unwrap();
+    let workshop = WorkFolder::new(&folder, OsString::from(workspan)).unwrap();
     let mut wrong = Vec::new();
     for fault in Fault::all().unwrap() {
         if !names.is_empty() && !names.contains(&fault.name.as_str()) {
@@ -140,7 +140,7 @@ fn checked(names: &[&str]) {
                 findings::judge(&fault, &recorded.report)
             })
             .collect();
-        if !judged.contains(&Verdict::Named) {
+        if !judged.contains(&Verdict::NamedFault) {
             if judged.contains(&Verdict::MachineBusy) {
                 let name = &fault.name;
                 let line = format!("skipped: findings of {name}: other programs had the CPUs\n");
@@ -151,7 +151,7 @@ fn checked(names: &[&str]) {
         }
         // The bound does not depend on other programs; elapsed time does.
         let times = measure::judge(&workshop, &fault, &fault.fix()).unwrap();
-        if fault.by == By::Span && !times.is_faster() {
+        if fault.by == JudgedMeasure::Span && !times.is_faster() {
             wrong.push(format!("{}: the fix is not faster: {times:?}", fault.name));
         }
         // A program that was not changed is not faster.

@@ -16,12 +16,12 @@ use workspan_cli::bench::kernels::{self, Kernel};
 use workspan_cli::bench::measure::Variant;
 use workspan_cli::bench::result::Comparison;
 use workspan_cli::bench::runtime::Runtime;
-use workspan_cli::bench::runtimes::{Progress, interrupted, prepare, wanted};
+use workspan_cli::bench::runtimes::{Progress, interrupted, prepare, selected};
 use workspan_cli::output::print;
 use workspan_cli::scale::{Runner, cpus};
 use workspan_record::embedded;
 
-use measure::{Measured, Plan, Subject, measure, title};
+use measure::{Measurements, Plan, Subject, measure, title};
 use pairs::{Pair, is_blind, pairs};
 use table::{KernelRow, PairRow, text};
 
@@ -58,11 +58,11 @@ struct PredictionsArgs {
 
 fn main() -> anyhow::Result<ExitCode> {
     let args = PredictionsArgs::parse();
-    let mut runtimes = wanted(&args.runtimes)?;
+    let mut runtimes = selected(&args.runtimes)?;
     runtimes.retain(|runtime| *runtime != Runtime::Serial);
     let cpus = cpus::in_order()?;
     if cpus.len() < 2 {
-        anyhow::bail!("this process may use one CPU only; predictions are judged on two");
+        anyhow::bail!("this process may use only one CPU; predictions need two");
     }
     let chosen = |name: &str| args.kernels.is_empty() || args.kernels.iter().any(|k| k == name);
     let mut pairs = pairs();
@@ -145,7 +145,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn measured(&mut self, what: &str, subjects: &[Subject]) -> Vec<Measured> {
+    fn measured(&mut self, what: &str, subjects: &[Subject]) -> Vec<Measurements> {
         if self.plan.runner.stopped() {
             return Vec::new();
         }
@@ -211,8 +211,8 @@ impl Session<'_> {
 fn judge(
     pair: &Pair,
     variant: &Variant,
-    before: Measured,
-    after: Measured,
+    before: Measurements,
+    after: Measurements,
 ) -> anyhow::Result<PairRow> {
     let (run, changed) = (before.run?, after.run?);
     let fixes = [run.fix(pair, variant.runtime)?];

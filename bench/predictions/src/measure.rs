@@ -18,7 +18,7 @@ pub struct Subject<'a> {
 }
 
 /// The measurements of a program.
-pub struct Measured {
+pub struct Measurements {
     /// Bare elapsed times on [`JUDGED`], the minimum of all rounds, in ns: disturbances only make a
     /// run slower.
     pub elapsed: [f64; 2],
@@ -43,12 +43,12 @@ pub struct Plan<'a> {
 ///
 /// # Errors
 /// A program fails.
-pub fn measure(plan: &Plan, subjects: &[Subject]) -> anyhow::Result<Vec<Measured>> {
-    let nothing = || Measured {
+pub fn measure(plan: &Plan, subjects: &[Subject]) -> anyhow::Result<Vec<Measurements>> {
+    let nothing = || Measurements {
         elapsed: [f64::INFINITY; 2],
         run: Err(anyhow::anyhow!("it was not recorded")),
     };
-    let mut all: Vec<Measured> = subjects.iter().map(|_| nothing()).collect();
+    let mut all: Vec<Measurements> = subjects.iter().map(|_| nothing()).collect();
     for round in 0..plan.repeat {
         for (subject, measured) in subjects.iter().zip(&mut all) {
             for (workers, least) in JUDGED.into_iter().zip(&mut measured.elapsed) {

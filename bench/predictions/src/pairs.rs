@@ -17,9 +17,9 @@ pub fn is_blind(kernel: &str) -> bool {
 
 /// A part of a kernel's source: from the line with one text to the line before another text.
 #[derive(Debug, Clone, Copy)]
-pub struct Between(pub &'static str, pub &'static str);
+pub struct SourceRange(pub &'static str, pub &'static str);
 
-impl Between {
+impl SourceRange {
     /// First and last line in `source`; `None` if the texts are not found.
     pub fn lines(self, source: &str) -> Option<(u32, u32)> {
         let line = |text: &str| -> Option<u32> {
@@ -33,7 +33,7 @@ impl Between {
 
 /// The fix, in the terms of the simulation.
 #[derive(Debug, Clone, Copy)]
-pub enum How {
+pub enum FixKind {
     /// A strand after a wait at the site is divided; the number is the total number of pieces.
     AfterWaits(u64),
     /// Each strand of a task created at the site is divided into this number of pieces.
@@ -54,11 +54,11 @@ pub struct Pair {
     /// The arguments after the fix.
     pub after: &'static [&'static str],
     /// The changed code, in Rust.
-    pub rust: Between,
+    pub rust: SourceRange,
     /// The changed code, in C++.
-    pub cpp: Between,
+    pub cpp: SourceRange,
     /// The fix.
-    pub how: How,
+    pub how: FixKind,
 }
 
 impl Pair {
@@ -100,44 +100,44 @@ pub fn pairs() -> Vec<Pair> {
         title: "serial read -> parallel read",
         kernel: RECORDS,
         after: &["2000000", "20000", "20", "--read", "parallel"],
-        rust: Between("let mut text", "if parallel"),
-        cpp: Between("TP_RUN(", "if (parallel)"),
-        how: How::AfterWaits(100),
+        rust: SourceRange("let mut text", "if parallel"),
+        cpp: SourceRange("TP_RUN(", "if (parallel)"),
+        how: FixKind::AfterWaits(100),
     }];
     // 2,000,000 = 128 x 15,625: each of seven levels is merged in 128 pieces.
     pairs.extend(with("msort", &["2000000", "20000"]).map(|kernel| Pair {
         title: "serial merge -> parallel merge",
         kernel,
         after: &["2000000", "20000", "--merge", "parallel"],
-        rust: Between("fn msort(", "fn merge_serial"),
-        cpp: Between("void sort(", "static void fill"),
-        how: How::AfterWaits(7 * 128),
+        rust: SourceRange("fn msort(", "fn merge_serial"),
+        cpp: SourceRange("void sort(", "static void fill"),
+        how: FixKind::AfterWaits(7 * 128),
     }));
     pairs.extend(with("align", &["240", "60", "250"]).map(|kernel| Pair {
         title: "unbalanced -> balanced chunks",
         kernel,
         after: &["240", "3", "250"],
-        rust: Between("fn align(", "fn score("),
-        cpp: Between("static long align(", "int main("),
-        how: How::Tasks(20),
+        rust: SourceRange("fn align(", "fn score("),
+        cpp: SourceRange("static long align(", "int main("),
+        how: FixKind::Tasks(20),
     }));
     // Four halvings divide blocks of 64 into blocks of 16: 30 tasks, as both halves are tasks.
     pairs.extend(with("matmul", &["512", "16"]).map(|kernel| Pair {
         title: "fine -> coarse blocks",
         kernel,
         after: &["512", "64"],
-        rust: Between("fn multiply(", "fn multiply_serial("),
-        cpp: Between("TP_TASKS(halves)", "void multiply_serial("),
-        how: How::Cutoff(30, 8),
+        rust: SourceRange("fn multiply(", "fn multiply_serial("),
+        cpp: SourceRange("TP_TASKS(halves)", "void multiply_serial("),
+        how: FixKind::Cutoff(30, 8),
     }));
     // The recursion becomes serial below 22 instead of 14.
     pairs.extend(with("fib", &["36", "14"]).map(|kernel| Pair {
         title: "fine -> coarse recursion",
         kernel,
         after: &["36", "22"],
-        rust: Between("fn fib(", "fn serial("),
-        cpp: Between("static long fib(", "int main("),
-        how: How::Cutoff(both_sides(21, 14) - 1, one_side(20, 14)),
+        rust: SourceRange("fn fib(", "fn serial("),
+        cpp: SourceRange("static long fib(", "int main("),
+        how: FixKind::Cutoff(both_sides(21, 14) - 1, one_side(20, 14)),
     }));
     pairs
 }

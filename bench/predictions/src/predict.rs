@@ -11,7 +11,7 @@ use workspan_cli::trace;
 use workspan_dag::{Dag, NONE, StartKind, StrandId};
 use workspan_reader::OpenOptions;
 
-use super::pairs::{How, Pair};
+use super::pairs::{FixKind, Pair};
 
 /// Numbers of workers on which predictions are judged.
 pub const JUDGED: [u32; 2] = [1, 2];
@@ -118,20 +118,20 @@ impl Run {
             let s = strand as usize;
             let from = dag.starts_at(strand);
             match pair.how {
-                How::AfterWaits(_) => {
+                FixKind::AfterWaits(_) => {
                     let goes_on = matches!(
                         dag.strands.start_kind[s],
                         StartKind::AfterWait | StartKind::AfterYield
                     );
                     goes_on && from != NONE && inside(from)
                 }
-                How::Tasks(_) => created(dag.strands.task[s]),
-                How::Cutoff(..) => false,
+                FixKind::Tasks(_) => created(dag.strands.task[s]),
+                FixKind::Cutoff(..) => false,
             }
         };
         let pieces = match pair.how {
-            How::AfterWaits(pieces) => pieces,
-            How::Tasks(factor) => {
+            FixKind::AfterWaits(pieces) => pieces,
+            FixKind::Tasks(factor) => {
                 let strands: Vec<StrandId> = (0..dag.strands.len() as u32).filter(wanted).collect();
                 if strands.is_empty() {
                     bail!("no task was created in {file}:{from}-{to}");
@@ -139,7 +139,7 @@ impl Run {
                 let (target, factor) = (Target::Strands(strands), f64::from(factor));
                 return Ok(Fix::Spread { target, factor });
             }
-            How::Cutoff(rust, cpp) => {
+            FixKind::Cutoff(rust, cpp) => {
                 let mut places: Vec<u32> = (0..dag.tasks.len() as u32)
                     .filter(|&task| created(task))
                     .map(|task| dag.tasks.site[task as usize])

@@ -13,7 +13,7 @@ fn predictions_stand_beside_what_was_measured() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    if ["no runtime can be used", "one CPU only"]
+    if ["no runtime can be used", "only one CPU"]
         .iter()
         .any(|why| said.contains(why))
     {

@@ -210,7 +210,7 @@ impl<V: Default> BlockTable<V> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct BlockSum {
     count: u64,
     work: u128,
     critical_work: u128,
@@ -222,7 +222,7 @@ pub(crate) fn blocks(
     weights: &Weights,
     critical_path: &[StrandId],
 ) -> Vec<Vec<BlockRow>> {
-    let mut table: BlockTable<Sum> = BlockTable::new();
+    let mut table: BlockTable<BlockSum> = BlockTable::new();
     let mut add = |key: CodeBlock, count: u64, work: u128, critical_work: u128| {
         let sum = table.entry(key);
         sum.count += count;
@@ -230,12 +230,12 @@ pub(crate) fn blocks(
         sum.critical_work += critical_work;
     };
     let inside = FoldedBlocks::new(dag);
-    let mut folds = dag.folded.along();
+    let mut folds = dag.folded.cursor();
     for s in checked(0..dag.strands.len() as u32) {
         let key = CodeBlock::from_strand(dag, s);
         let own = weights.work(s);
         let count = u64::from(dag.strands.start_kind[s as usize] != StartKind::AfterHandoff);
-        match folds.of(s) {
+        match folds.record(s) {
             None => add(key, count, u128::from(own), 0),
             Some(fold) => {
                 inside.each(fold, &key, own, |key, work| {
@@ -426,8 +426,8 @@ fn mul_div(a: u128, b: u128, c: u128) -> u128 {
     }
 }
 
-fn by_site(dag: &Dag, table: &BlockTable<Sum>) -> Vec<Vec<BlockRow>> {
-    let mut rows: Vec<(&CodeBlock, &Sum)> = table.iter().collect();
+fn by_site(dag: &Dag, table: &BlockTable<BlockSum>) -> Vec<Vec<BlockRow>> {
+    let mut rows: Vec<(&CodeBlock, &BlockSum)> = table.iter().collect();
     rows.sort_by(|(k, a), (l, b)| {
         let most = (b.work, b.critical_work).cmp(&(a.work, a.critical_work));
         most.then_with(|| k.order(dag).cmp(&l.order(dag)))

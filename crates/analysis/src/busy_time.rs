@@ -52,7 +52,7 @@ impl BusyTime {
             let mut busy = inside(from, to);
             let offs = &dag.offs;
             let first = offs.partition_point(|o| (o.thread, o.end) <= (*thread, from));
-            let of_thread = |o: &&workspan_dag::Off| o.thread == *thread && o.start < to;
+            let of_thread = |o: &&workspan_dag::OffCpuInterval| o.thread == *thread && o.start < to;
             for off in offs[first..].iter().take_while(of_thread) {
                 busy -= inside(off.start.max(from), off.end.min(to)).min(busy);
             }

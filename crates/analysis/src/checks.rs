@@ -8,7 +8,7 @@
 use workspan_dag::{CpuTimes, Dag, NONE, StrandId, ThreadId};
 
 use crate::idle::IdleTime;
-use crate::off_cpu::{OffCursor, recorder_within};
+use crate::off_cpu::{OffCpuCursor, recorder_within};
 use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::sample_profile::hottest_of_stacks;
 
@@ -49,7 +49,7 @@ pub struct Check {
     pub invariant: Invariant,
     /// The recording's value, in nanoseconds; for [`Invariant::ThreadsMakeProcess`] the sum of the
     /// threads.
-    pub told: u64,
+    pub reported: u64,
     /// The value that it is compared with, in nanoseconds.
     pub against: u64,
     /// The allowed difference, in nanoseconds.
@@ -92,14 +92,14 @@ pub fn checks(dag: &Dag) -> Vec<Check> {
     let work = ns(sum(&by_thread));
     let begin = dag.strands.start.iter().copied().min().unwrap_or(0);
     let end = dag.strands.end.iter().copied().max().unwrap_or(0);
-    let within = |invariant, told: u64, against: u64| {
+    let within = |invariant, reported: u64, against: u64| {
         let slack = (against as f64 * CLOCK_SLACK + SLACK_NS) as u64;
         Check {
             invariant,
-            told,
+            reported,
             against,
             slack,
-            holds: told <= against.saturating_add(slack),
+            holds: reported <= against.saturating_add(slack),
         }
     };
     if let Some(cpus) = dag.meta.cpus {
@@ -116,7 +116,7 @@ pub fn checks(dag: &Dag) -> Vec<Check> {
             let in_switches = cpu.switches.saturating_mul(MAX_SWITCH_NS);
             let least = process.saturating_sub(check.slack.saturating_add(in_switches));
             checks.push(Check {
-                holds: check.holds && check.told >= least,
+                holds: check.holds && check.reported >= least,
                 ..check
             });
         }
@@ -159,8 +159,9 @@ pub(crate) fn between_strands(dag: &Dag, idle: Option<&IdleTime>) -> Option<Stri
         None => String::new(),
     };
     Some(format!(
-        "The process used {} of CPU time, and its tasks ran for {} of it: {} ({:.0} %) went between the tasks of recorded threads{mostly}. \
-         That is the runtime's, which creates tasks, waits and wakes threads, the recorder's, or was not recorded; work and span leave it out.{}",
+        "The process used {} of CPU time, and its tasks {} of it. Recorded threads used {} ({:.0} %) between \
+        tasks{mostly}: in the runtime (to create tasks, wait and wake threads), in the recorder, or in code that was not \
+        recorded. Work and span do not include it.{}",
         milliseconds(all),
         milliseconds(work),
         milliseconds(between),
@@ -172,7 +173,8 @@ pub(crate) fn between_strands(dag: &Dag, idle: Option<&IdleTime>) -> Option<Stri
 /// The part of it that idle workers took, and how to see whether fewer would do.
 fn searching(dag: &Dag, idle: &IdleTime) -> String {
     format!(
-        " Idle workers searched for tasks for {} of it, {:.0} % of that in vain, before they slept; `workspan advise` says how many workers are enough.",
+        " Idle workers searched for tasks for {} of it, and found none in {:.0} % of that; `workspan advise` says how \
+        many workers are enough.",
         milliseconds(nanoseconds(dag, idle.on_cpu())),
         crate::warnings::percent(idle.going_to_sleep.into(), idle.on_cpu().into())
     )
@@ -231,7 +233,7 @@ pub(crate) fn cpu_account(dag: &Dag, idle: Option<&IdleTime>) -> Option<CpuAccou
 /// Time on the CPU inside strands, by thread, in ticks.
 fn on_cpu(dag: &Dag) -> Vec<u64> {
     let mut by_thread = vec![0u64; dag.meta.threads as usize];
-    let mut offs = OffCursor::new(dag);
+    let mut offs = OffCpuCursor::new(dag);
     for s in 0..dag.strands.len() {
         let length = dag.strands.end[s] - dag.strands.start[s];
         let off = offs.inside(s as StrandId);
@@ -244,9 +246,9 @@ fn on_cpu(dag: &Dag) -> Vec<u64> {
 /// Time on the CPU inside strands in which their threads ran the recorder, in ticks. A sample of
 /// the recorder belongs to no strand.
 fn recorder_on_cpu(dag: &Dag) -> u64 {
-    let mut offs = OffCursor::new(dag);
-    let mut folds = dag.folded.along();
-    let of = |s: StrandId| match folds.of(s) {
+    let mut offs = OffCpuCursor::new(dag);
+    let mut folds = dag.folded.cursor();
+    let of = |s: StrandId| match folds.record(s) {
         Some(fold) => offs.folding(s, fold),
         None => recorder_within(dag, s),
     };
@@ -262,11 +264,11 @@ fn worst_thread(
     within: impl Fn(Invariant, u64, u64) -> Check,
 ) -> Option<Check> {
     let check = |&(thread, used): &(u32, u64)| {
-        let told = ns(*by_thread.get(thread as usize)?);
-        Some(within(Invariant::WorkWithinThread, told, used))
+        let reported = ns(*by_thread.get(thread as usize)?);
+        Some(within(Invariant::WorkWithinThread, reported, used))
     };
     let all = cpu.threads.iter().filter_map(check);
-    all.max_by_key(|c| c.told.saturating_sub(c.against))
+    all.max_by_key(|c| c.reported.saturating_sub(c.against))
 }
 
 fn samples(dag: &Dag, work: u64) -> Option<Check> {
@@ -291,21 +293,21 @@ fn samples(dag: &Dag, work: u64) -> Option<Check> {
         return None;
     }
     let one = 1e9 / hertz;
-    let told = (count as f64 * one) as u64;
+    let reported = (count as f64 * one) as u64;
     let slack = MAX_DEVIATIONS * expected.sqrt() * one + SAMPLES_SLACK * work as f64;
     // The kernel counts the time to the next sample separately for each thread on each CPU, so the
     // remainder of each of these times is in no sample.
     let remains = f64::from(dag.meta.threads) * f64::from(dag.meta.cpus.unwrap_or(1)) * one;
-    let slack = match told < work {
+    let slack = match reported < work {
         true => slack + remains,
         false => slack,
     };
     Some(Check {
         invariant: Invariant::SamplesMakeWork,
-        told,
+        reported,
         against: work,
         slack: slack as u64,
-        holds: told.abs_diff(work) as f64 <= slack,
+        holds: reported.abs_diff(work) as f64 <= slack,
     })
 }
 
@@ -313,7 +315,7 @@ fn samples(dag: &Dag, work: u64) -> Option<Check> {
 const NOTABLE_OUTSIDE: f64 = 0.05;
 
 /// The sentences above a report about checks that failed.
-pub fn told(dag: &Dag, checks: &[Check]) -> Vec<String> {
+pub fn contradictions(dag: &Dag, checks: &[Check]) -> Vec<String> {
     let broken = checks.iter().filter(|check| !check.holds);
     broken.map(|check| sentence(dag, check)).collect()
 }
@@ -329,8 +331,8 @@ pub fn outside(cpu: &CpuTimes) -> Option<String> {
     };
     (share >= NOTABLE_OUTSIDE && cpu.outside as f64 >= SLACK_NS).then(|| {
         format!(
-            "{} of CPU time ({:.0} % of the process's) was used by threads outside of the tasks{mostly}: work, span and all that \
-             follows from them leave it out.",
+            "Threads outside the tasks used {} of CPU time ({:.0} % of the process's){mostly}. Work, span and the numbers \
+            computed from them do not include it.",
             milliseconds(cpu.outside),
             100.0 * share
         )
@@ -347,43 +349,44 @@ fn milliseconds(ns: u64) -> String {
 }
 
 fn sentence(dag: &Dag, check: &Check) -> String {
-    let (told, against) = (milliseconds(check.told), milliseconds(check.against));
+    let (reported, against) = (milliseconds(check.reported), milliseconds(check.against));
     let missing = match dag.meta.cpu.as_ref().map_or(0, |cpu| cpu.missing) {
         0 => String::new(),
         n => format!(" {n} of the kernel's context switches are missing."),
     };
     match check.invariant {
         Invariant::WorkWithinCpus => format!(
-            "The recording contradicts itself: its tasks ran for {told} on the CPUs, which had {against} in all. Times off the CPU \
+            "The recording contradicts itself: its tasks ran for {reported} on the CPUs, which had {against} in all. Times off the CPU \
              are missing, so work, span and busy workers are too high.{missing}"
         ),
         Invariant::WorkWithinProcess => format!(
-            "The recording contradicts itself: its tasks ran for {told} on the CPUs, and the process used {against}. Times off the \
+            "The recording contradicts itself: its tasks ran for {reported} on the CPUs, and the process used {against}. Times off the \
              CPU are missing, so work, span and busy workers are too high.{missing}"
         ),
         Invariant::WorkWithinThread => format!(
-            "The recording contradicts itself: the tasks on one thread ran for {told} on the CPUs, and the thread used {against}. \
+            "The recording contradicts itself: the tasks on one thread ran for {reported} on the CPUs, and the thread used {against}. \
              Times off the CPU are missing, so work, span and busy workers are too high.{missing}"
         ),
         Invariant::ThreadsMakeProcess => format!(
-            "Off-CPU times are not exact: by their context switches all threads used {told} of the CPUs, and by the process's own \
-             clock {against}.{missing}"
+            "Off-CPU times are not exact: all threads used {reported} of CPU time according to their context switches, and \
+            {against} according to the process's clock.{missing}"
         ),
         // The process's own clock is a third measure: if it agrees with the work, samples are
         // missing.
         Invariant::SamplesMakeWork
-            if check.told < check.against
+            if check.reported < check.against
                 && dag.meta.cpu.as_ref().is_some_and(|cpu| {
                     u128::from(cpu.process.unwrap_or(0)) >= check.against as u128
                 }) =>
         {
             format!(
-                "Samples are incomplete: they stand for {told} of the {against} that the tasks ran on the CPUs. Shares of functions and \
-                 lines are those of the samples there are."
+                "Samples are incomplete: they cover {reported} of the {against} that the tasks ran on the CPUs. Shares of \
+                functions and lines are of these samples only."
             )
         }
         Invariant::SamplesMakeWork => format!(
-            "Samples and work contradict each other: by samples the tasks ran for {told} on the CPUs, by their strands for {against}."
+            "Samples and work contradict each other: the tasks ran for {reported} on the CPUs according to samples, and for \
+            {against} according to their strands."
         ),
     }
 }

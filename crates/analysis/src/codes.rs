@@ -10,7 +10,7 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
-use crate::sample_profile::{FrameOfStack, FunctionTally, HotFunction, attributed_frame};
+use crate::sample_profile::{FrameCache, FunctionTally, HotFunction, attributed_frame};
 
 /// Code that is shown as one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,8 +95,8 @@ impl Codes {
 /// The function in which most samples of each block were taken.
 fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction>> {
     let mut tallies = vec![FunctionTally::default(); blocks];
-    let telling = |stack| attributed_frame(dag, stack).filter(|frame| tells(frame));
-    let mut frames = FrameOfStack::new(telling);
+    let telling = |stack| attributed_frame(dag, stack).filter(|frame| is_informative(frame));
+    let mut frames = FrameCache::new(telling);
     for (&stack, &strand) in dag.samples.stack.iter().zip(&dag.samples.strand) {
         if strand == NONE {
             continue;
@@ -110,7 +110,7 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction
 /// library without symbols. Neither do small functions of the standard library that the runtime and
 /// the recorder use (`as_ref`, `atomic_load`, the clock): if the program calls them, the calling
 /// line counts.
-fn tells(frame: &Frame) -> bool {
+fn is_informative(frame: &Frame) -> bool {
     let file = frame.file.as_deref().unwrap_or("");
     let standard = file.starts_with("/rustc/")
         || file.starts_with("library/")

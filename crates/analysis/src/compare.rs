@@ -17,7 +17,7 @@ use workspan_dag::{Place, PlaceId};
 
 use crate::blocks::CodeBlock;
 
-pub use limits::{Amount, Checked, Limit, LimitKind, Reason, Where, check};
+pub use limits::{Amount, Limit, LimitKind, LimitResult, Reason, Where, check};
 pub(crate) use measures::ns_per_tick;
 pub use measures::{BlockMeasure, Quantity, RegionMeasure, RunMeasures, SiteMeasure, measure};
 pub use noise::{Difference, Noise, Value};
@@ -197,7 +197,7 @@ fn warnings(sides: &[Side]) -> Vec<String> {
         workers.dedup();
         if let [few, .., many] = workers[..] {
             warnings.push(format!(
-                "The runs of {} had from {few} to {many} workers, so their spread is not noise alone.",
+                "The runs of {} had {few} to {many} workers, so their differences are not only noise.",
                 side.name
             ));
         }
@@ -205,7 +205,7 @@ fn warnings(sides: &[Side]) -> Vec<String> {
             let share = run.descheduled_share();
             if share > 0.05 {
                 warnings.push(format!(
-                    "{}: other programs held the CPUs for {:.0} % of the workers' time, so its times are longer than they would be.",
+                    "{}: other programs used the CPUs for {:.0} % of the worker time, so its times are too long.",
                     run.label,
                     share * 100.0
                 ));

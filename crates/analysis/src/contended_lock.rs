@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, NONE, ThreadId, WaitKinds, Waited};
+use workspan_dag::{Dag, NONE, ThreadId, WaitCause, WaitKinds};
 
 use crate::causes::Cause;
 
@@ -25,7 +25,7 @@ pub(crate) fn most_contended(dag: &Dag) -> Option<ContendedLock> {
     // Stops are in the order of time.
     for stop in &dag.samples.stops {
         // The time of an unrecorded holder is not in the work either.
-        let is_known = |wait: &Waited| wait.object != 0 && wait.by != NONE;
+        let is_known = |wait: &WaitCause| wait.object != 0 && wait.by != NONE;
         let Some(wait) = stop.wait.filter(is_known) else {
             continue;
         };

@@ -50,7 +50,7 @@ impl CriticalBlock {
 
 /// Strands of a block on the critical path.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct BlockSum {
     strands: u64,
     weight: u128,
     /// The heaviest strand, with its weight.
@@ -78,7 +78,7 @@ pub(crate) fn critical_block(
         .limits
         .shares
         .map(|_| ShareTable::new(dag, weights));
-    let mut table: BlockTable<Sum> = BlockTable::new();
+    let mut table: BlockTable<BlockSum> = BlockTable::new();
     for &s in &work_span.critical_path {
         let (weight, sum) = (
             weights.path(s, 0),

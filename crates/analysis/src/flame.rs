@@ -16,7 +16,7 @@ use crate::no_work_shares::no_work_shares;
 use crate::options::{Error, Options};
 use crate::stretch::{RowKey, Stretch};
 use crate::weight::Weights;
-use crate::{heaviest::Heaviest, ready_path::ready_path};
+use crate::{heaviest_paths::Heaviest, ready_path::ready_path};
 
 /// Which samples are used, and what each stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +99,7 @@ pub fn flame(
     how: FlameOptions,
 ) -> Result<Vec<FlameStack>, Error> {
     let samples = &dag.samples;
-    let wanted = Wanted::new(dag, options, of)?;
+    let wanted = SampleFilter::new(dag, options, of)?;
     let mut logical = Logical::new(dag, how);
     let mut times: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     let each = 1e9 / f64::from(samples.hertz.max(1));
@@ -149,7 +149,7 @@ fn shown(frame: &Frame) -> String {
 }
 
 /// The selected share of each sample.
-enum Wanted<'a> {
+enum SampleFilter<'a> {
     All,
     Strands(BTreeSet<StrandId>),
     /// By task.
@@ -159,19 +159,19 @@ enum Wanted<'a> {
     Blocks(&'a Stretched),
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> SampleFilter<'a> {
     fn new(dag: &Dag, options: &Options, of: &'a FlameOf) -> Result<Self, Error> {
         Ok(match of {
-            FlameOf::All => Wanted::All,
+            FlameOf::All => SampleFilter::All,
             FlameOf::CriticalPath => {
                 let weights = Weights::new(dag, options)?;
                 let path = Heaviest::unburdened(dag, &weights).critical_path(dag);
-                Wanted::Strands(path.into_iter().collect())
+                SampleFilter::Strands(path.into_iter().collect())
             }
             FlameOf::ReadyPath => {
-                Wanted::Strands(ready_path(dag).strands.into_iter().map(|s| s.0).collect())
+                SampleFilter::Strands(ready_path(dag).strands.into_iter().map(|s| s.0).collect())
             }
-            FlameOf::NoWorkApp => Wanted::Shares(no_work_shares(dag, &dag.samples.t)),
+            FlameOf::NoWorkApp => SampleFilter::Shares(no_work_shares(dag, &dag.samples.t)),
             FlameOf::Site(text) => {
                 let matches: Vec<bool> = dag
                     .places
@@ -185,25 +185,25 @@ impl<'a> Wanted<'a> {
                     let inherited = tasks.get(parent as usize).copied().unwrap_or(false);
                     tasks[task] = inherited || matches[dag.tasks.site[task] as usize];
                 }
-                Wanted::Tasks(tasks)
+                SampleFilter::Tasks(tasks)
             }
-            FlameOf::Stretch(blocks) => Wanted::Blocks(blocks),
+            FlameOf::Stretch(blocks) => SampleFilter::Blocks(blocks),
         })
     }
 
     fn share(&self, dag: &Dag, sample: usize) -> f64 {
         let strand = dag.samples.strand[sample];
         let yes = match self {
-            Wanted::All => true,
-            Wanted::Strands(strands) => strands.contains(&strand),
-            Wanted::Tasks(tasks) => {
+            SampleFilter::All => true,
+            SampleFilter::Strands(strands) => strands.contains(&strand),
+            SampleFilter::Tasks(tasks) => {
                 let task = dag.strands.task.get(strand as usize);
                 task.is_some_and(|&task| tasks[task as usize])
             }
             // An idle worker's own search for work does not cause its idleness.
-            Wanted::Shares(_) if strand == NONE => false,
-            Wanted::Shares(shares) => return shares[sample],
-            Wanted::Blocks(blocks) => {
+            SampleFilter::Shares(_) if strand == NONE => false,
+            SampleFilter::Shares(shares) => return shares[sample],
+            SampleFilter::Blocks(blocks) => {
                 if strand == NONE {
                     return 0.0;
                 }
@@ -366,7 +366,7 @@ pub struct LogicalSamples {
 /// See [`Error`].
 pub fn logical_samples(dag: &Dag, options: &Options) -> Result<LogicalSamples, Error> {
     let samples = &dag.samples;
-    let critical = Wanted::new(dag, options, &FlameOf::CriticalPath)?;
+    let critical = SampleFilter::new(dag, options, &FlameOf::CriticalPath)?;
     let mut logical = Logical::new(dag, FlameOptions::default());
     let mut frames: BTreeMap<LogicalFrame, u32> = BTreeMap::new();
     let mut known: BTreeMap<(u32, u32), u32> = BTreeMap::new();

@@ -63,7 +63,7 @@ impl FreeTime {
 
     /// Sums over `[from, to)`, absolute ticks, while something runs: ticks of running strands, and
     /// ticks of free workers, of which each running strand has an equal share.
-    pub fn between(&self, from: u64, to: u64) -> (f64, f64) {
+    pub fn sums(&self, from: u64, to: u64) -> (f64, f64) {
         let (a, b) = (self.until(from), self.until(to));
         (b.0 - a.0, b.1 - a.1)
     }

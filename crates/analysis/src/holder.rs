@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, Frame, NONE, Stop, Waited};
+use workspan_dag::{Dag, Frame, NONE, Stop, WaitCause};
 
-use crate::blocked::program_line;
-use crate::sample_profile::{FrameOfStack, attributed_frame};
+use crate::blocking_places::program_line;
+use crate::sample_profile::{FrameCache, attributed_frame};
 
 /// A place of the program's code.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,11 +62,11 @@ impl From<&Frame> for CodePlace {
 pub(crate) fn holder(dag: &Dag, stops: &[&Stop]) -> Option<Holder> {
     let mut places: BTreeMap<CodePlace, u64> = BTreeMap::new();
     let mut threads: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
-    let mut frames = FrameOfStack::new(|stack| program_line(dag, stack));
+    let mut frames = FrameCache::new(|stack| program_line(dag, stack));
     let mut of = 0u64;
     for stop in stops {
         // A thread without records in the trace still has a stack.
-        let is_known = |wait: &&Waited| wait.by != NONE || wait.released_at != NONE;
+        let is_known = |wait: &&WaitCause| wait.by != NONE || wait.released_at != NONE;
         let Some(wait) = stop.wait.as_ref().filter(is_known) else {
             continue;
         };
@@ -113,8 +113,8 @@ fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> Option<HolderC
     type Lines = BTreeMap<Option<u32>, u64>;
     type Code<'a> = (&'a str, Option<&'a str>, Option<CodePlace>);
     let mut places: BTreeMap<Code<'_>, (u64, Lines)> = BTreeMap::new();
-    let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
-    let mut callers = FrameOfStack::new(|stack| {
+    let mut frames = FrameCache::new(|stack| attributed_frame(dag, stack));
+    let mut callers = FrameCache::new(|stack| {
         let own = samples.own_frames(stack);
         own.filter(|frame| frame.is_program()).last()
     });

@@ -9,7 +9,7 @@
 //!          sleep
 //! ```
 
-use workspan_dag::{Dag, Off, OffWhy, ThreadId};
+use workspan_dag::{Dag, OffCpuInterval, OffCpuReason, ThreadId};
 
 /// Idle time of workers, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,7 +68,7 @@ pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
             *leave = (*leave).max(Some(member.to));
         }
     }
-    let mut offs = Offs::new(dag);
+    let mut offs = OffCpuCursor::new(dag);
     let mut gap = |thread: ThreadId, from: u64, to: u64| {
         if from < to {
             let time = offs.idle(thread, from, to);
@@ -105,16 +105,16 @@ pub(crate) fn idle_time(dag: &Dag) -> Option<IdleTime> {
 }
 
 /// Times off the CPU, for queries by thread in ascending order of time.
-struct Offs<'a> {
-    all: &'a [Off],
+struct OffCpuCursor<'a> {
+    all: &'a [OffCpuInterval],
     /// By thread: the next interval to examine.
     next: Vec<usize>,
 }
 
-impl<'a> Offs<'a> {
-    fn new(dag: &'a Dag) -> Offs<'a> {
+impl<'a> OffCpuCursor<'a> {
+    fn new(dag: &'a Dag) -> OffCpuCursor<'a> {
         let first = |thread| dag.offs.partition_point(|off| off.thread < thread);
-        Offs {
+        OffCpuCursor {
             all: &dag.offs,
             next: (0..dag.meta.threads).map(first).collect(),
         }
@@ -134,8 +134,8 @@ impl<'a> Offs<'a> {
             let (start, end) = (off.start.clamp(at, to), off.end.clamp(at, to));
             on = on.saturating_add(start - at);
             match off.why {
-                OffWhy::Preempted => idle.preempted += end - start,
-                OffWhy::Blocked => {
+                OffCpuReason::Preempted => idle.preempted += end - start,
+                OffCpuReason::Blocked => {
                     idle.asleep += end - start;
                     idle.going_to_sleep += std::mem::take(&mut on);
                 }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn time_on_the_cpu_belongs_to_what_follows_it() {
-        let off = |start, end, why| Off {
+        let off = |start, end, why| OffCpuInterval {
             thread: 0,
             start,
             end,
@@ -165,12 +165,12 @@ mod tests {
             on: None,
         };
         let all = [
-            off(0, 5, OffWhy::Blocked),
-            off(20, 22, OffWhy::Preempted),
-            off(30, 90, OffWhy::Blocked),
-            off(95, 200, OffWhy::Blocked),
+            off(0, 5, OffCpuReason::Blocked),
+            off(20, 22, OffCpuReason::Preempted),
+            off(30, 90, OffCpuReason::Blocked),
+            off(95, 200, OffCpuReason::Blocked),
         ];
-        let mut offs = Offs {
+        let mut offs = OffCpuCursor {
             all: &all,
             next: vec![0],
         };

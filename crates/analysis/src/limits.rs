@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use workspan_dag::{Dag, NONE, PlaceId, ScopeKind, StrandId, TaskId, TaskKind};
 
 use crate::contended_lock::{ContendedLock, most_contended};
-use crate::heaviest::{Burden, Heaviest};
+use crate::heaviest_paths::{Burden, Heaviest};
 use crate::options::{Error, Metric, Options};
 use crate::weight::Weights;
 use crate::what_if::{FasterPaths, TargetWeights};

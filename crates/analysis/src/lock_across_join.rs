@@ -21,7 +21,7 @@ use workspan_dag::{Dag, Handoff, NONE, PlaceId, StartKind, Stop};
 
 /// A wait for a lock whose holder waited in a join meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct HeldAcrossJoin {
+pub(crate) struct HeldLock {
     /// The wait for the lock: an index into the run's stops.
     pub stop: u32,
     /// Where the holder waited in a join; `NONE` if that place is not known.
@@ -31,8 +31,8 @@ pub(crate) struct HeldAcrossJoin {
 /// A moment at which a lock is known to have been released, and the waits that it ended.
 type Releases<'a> = BTreeMap<u64, Vec<&'a Handoff>>;
 
-/// All such waits, by [`HeldAcrossJoin::stop`]. O(m log m) for m waits.
-pub(crate) fn held_across_joins(dag: &Dag) -> Vec<HeldAcrossJoin> {
+/// All such waits, by [`HeldLock::stop`]. O(m log m) for m waits.
+pub(crate) fn locks_across_joins(dag: &Dag) -> Vec<HeldLock> {
     let orders = || dag.handoffs.list.iter().filter(|handoff| handoff.is_order);
     let stop = |handoff: &Handoff| &dag.samples.stops[handoff.stop as usize];
     let object = |stop: &Stop| stop.wait.map_or(0, |wait| wait.object);
@@ -69,7 +69,7 @@ pub(crate) fn held_across_joins(dag: &Dag) -> Vec<HeldAcrossJoin> {
             };
             found.extend(ended.iter().filter_map(|handoff| {
                 let join = join_after(dag, handoff, held_since)?;
-                Some(HeldAcrossJoin {
+                Some(HeldLock {
                     stop: handoff.stop,
                     join,
                 })
@@ -83,7 +83,7 @@ pub(crate) fn held_across_joins(dag: &Dag) -> Vec<HeldAcrossJoin> {
 
 /// Adds the earlier parts of these waits. A thread that wakes and finds the lock taken again waits
 /// on, so its earlier times off the CPU belong to the same wait.
-fn add_earlier_parts(dag: &Dag, found: &mut Vec<HeldAcrossJoin>) {
+fn add_earlier_parts(dag: &Dag, found: &mut Vec<HeldLock>) {
     if found.is_empty() {
         return;
     }
@@ -98,7 +98,7 @@ fn add_earlier_parts(dag: &Dag, found: &mut Vec<HeldAcrossJoin>) {
         let object = stop.wait.map_or(0, |wait| wait.object);
         match *later {
             Some((same, join)) if stop.waits_on() && same == object => {
-                earlier.push(HeldAcrossJoin { stop: i, join });
+                earlier.push(HeldLock { stop: i, join });
             }
             _ => {
                 let own = found.binary_search_by_key(&i, |held| held.stop);

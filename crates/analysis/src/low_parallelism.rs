@@ -44,31 +44,31 @@ const MAX_INTERVALS: usize = 10;
 const MAX_STRANDS: usize = 8;
 
 /// Finds the intervals in a sweep.
-pub(crate) struct LowFinder<'a> {
+pub(crate) struct LowParallelismFinder<'a> {
     dag: &'a Dag,
     workers: u64,
     most: u64,
     found: Vec<LowParallelism>,
     current: Option<LowParallelism>,
     /// By thread: the strand that it runs.
-    running: Vec<Option<Running>>,
+    running: Vec<Option<RunningStrand>>,
     /// Threads that run something, in any order. `place` has the index of each thread in this list.
     busy: Vec<usize>,
     place: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Running {
+struct RunningStrand {
     strand: StrandId,
     /// Ticks of the current interval in which one strand ran.
     alone: u64,
 }
 
-impl<'a> LowFinder<'a> {
-    pub(crate) fn new(dag: &'a Dag) -> LowFinder<'a> {
+impl<'a> LowParallelismFinder<'a> {
+    pub(crate) fn new(dag: &'a Dag) -> LowParallelismFinder<'a> {
         let workers = u64::from(dag.meta.workers.max(1));
         let threads = dag.meta.threads as usize;
-        LowFinder {
+        LowParallelismFinder {
             dag,
             workers,
             most: if workers == 1 {
@@ -116,7 +116,7 @@ impl<'a> LowFinder<'a> {
     }
 
     /// Notes that `running` ran in `low` until `time`.
-    fn add(&self, low: &mut LowParallelism, running: Running, time: u64) {
+    fn add(&self, low: &mut LowParallelism, running: RunningStrand, time: u64) {
         let (s, strands) = (running.strand as usize, &self.dag.strands);
         let ticks = time - strands.start[s].max(low.begin);
         let before = |l: &LowStrand| (l.ticks, running.strand) >= (ticks, l.strand);
@@ -135,9 +135,9 @@ impl<'a> LowFinder<'a> {
     }
 }
 
-impl Observer for LowFinder<'_> {
+impl Observer for LowParallelismFinder<'_> {
     fn start(&mut self, strand: StrandId, thread: usize) {
-        self.running[thread] = Some(Running { strand, alone: 0 });
+        self.running[thread] = Some(RunningStrand { strand, alone: 0 });
         self.place[thread] = self.busy.len();
         self.busy.push(thread);
     }

@@ -3,18 +3,18 @@
 
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
-use crate::blocked::program_line;
+use crate::blocking_places::program_line;
 use crate::blocks::{BlockTable, CodeBlock, block_name, block_strands};
-use crate::what_if::{Target, lies_at};
+use crate::what_if::{Target, contains_place};
 
 /// The trace has no code of that name. The message lists the closest names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct NoSuchCode(String);
+pub struct UnknownCode(String);
 
 /// Returns the error with a formatted message.
 macro_rules! no_such_code {
-    ($($message:tt)*) => { return Err(NoSuchCode(format!($($message)*))) }
+    ($($message:tt)*) => { return Err(UnknownCode(format!($($message)*))) }
 }
 
 /// Lines of a file, for instance `src/io.rs:10-40` or `src/io.rs:10`.
@@ -62,14 +62,14 @@ pub fn line_range(text: &str) -> Result<LineRange, String> {
 ///
 /// # Errors
 /// There is no such site; the message lists the closest ones.
-pub fn site(dag: &Dag, name: &str, subtree: bool) -> Result<Target, NoSuchCode> {
+pub fn site(dag: &Dag, name: &str, subtree: bool) -> Result<Target, UnknownCode> {
     let sites = spawn_sites(dag);
     let place = |p: &PlaceId| &dag.places[*p as usize];
     let function = |p: &PlaceId| place(p).function.as_deref();
     let range = line_range(name).ok();
     let lies = |p: &PlaceId| {
         let range = range.as_ref();
-        range.is_some_and(|r| lies_at(place(p), (&r.file, r.from, r.to)))
+        range.is_some_and(|r| contains_place(place(p), (&r.file, r.from, r.to)))
     };
     let last = |f: &str| f.rsplit("::").next() == Some(name);
     let ways: [&dyn Fn(&PlaceId) -> bool; 5] = [
@@ -96,7 +96,7 @@ pub fn site(dag: &Dag, name: &str, subtree: bool) -> Result<Target, NoSuchCode> 
 ///
 /// # Errors
 /// There is no such block; the message lists the closest ones.
-pub fn block(dag: &Dag, name: &str) -> Result<Target, NoSuchCode> {
+pub fn block(dag: &Dag, name: &str) -> Result<Target, UnknownCode> {
     let strands = block_strands(dag, name);
     if !strands.is_empty() {
         return Ok(Target::Strands(strands));
@@ -117,17 +117,19 @@ pub fn block(dag: &Dag, name: &str) -> Result<Target, NoSuchCode> {
 ///
 /// # Errors
 /// Nothing in the trace has a position there; the message lists the closest files or lines.
-pub fn lines(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
+pub fn lines(dag: &Dag, range: &LineRange) -> Result<Target, UnknownCode> {
     let LineRange { file, from, to } = range;
     let at = |from: u32, to: u32| {
-        dag.places.iter().any(|p| lies_at(p, (file, from, to)))
+        dag.places
+            .iter()
+            .any(|p| contains_place(p, (file, from, to)))
             || dag.samples.frames.iter().any(|frame| {
                 let place = workspan_dag::Place {
                     file: frame.file.clone(),
                     line: frame.line,
                     ..workspan_dag::Place::default()
                 };
-                lies_at(&place, (file, from, to))
+                contains_place(&place, (file, from, to))
             })
     };
     if at(*from, *to) {
@@ -170,7 +172,7 @@ pub fn lines(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
 ///
 /// # Errors
 /// No thread waited for a lock there; the message lists the lines where threads did.
-pub fn lock(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
+pub fn lock(dag: &Dag, range: &LineRange) -> Result<Target, UnknownCode> {
     let mut objects = Vec::new();
     let mut lines: Vec<String> = Vec::new();
     for handoff in dag.handoffs.list.iter().filter(|h| h.is_order) {
@@ -185,7 +187,7 @@ pub fn lock(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
                 line: frame.line,
                 ..workspan_dag::Place::default()
             };
-            if lies_at(&place, (&range.file, range.from, range.to)) {
+            if contains_place(&place, (&range.file, range.from, range.to)) {
                 objects.push(wait.object);
             }
             if let (Some(file), Some(line), true) = (&frame.file, frame.line, stack == stop.stack) {
@@ -208,7 +210,7 @@ pub fn lock(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
     }
     lines.truncate(MAX_CLOSEST);
     no_such_code!(
-        "nobody waited for a lock in {file}:{from}-{to}; threads waited for locks at {}",
+        "no thread waited for a lock in {file}:{from}-{to}; threads waited for locks at {}",
         lines.join(", ")
     )
 }
@@ -217,7 +219,7 @@ pub fn lock(dag: &Dag, range: &LineRange) -> Result<Target, NoSuchCode> {
 ///
 /// # Errors
 /// There is no region of that name; the message lists the closest ones.
-pub fn region(dag: &Dag, name: &str) -> Result<Target, NoSuchCode> {
+pub fn region(dag: &Dag, name: &str) -> Result<Target, UnknownCode> {
     let labels = region_labels(dag);
     match labels.iter().find(|&&l| dag.labels[l as usize] == name) {
         Some(&label) => Ok(Target::Region(label)),

@@ -4,8 +4,8 @@ use std::fmt;
 
 use workspan_dag::{Dag, Region, SectionKind};
 
-use crate::named_code::{NoSuchCode, site, spawn_sites};
-use crate::only::{Only, section};
+use crate::named_code::{UnknownCode, site, spawn_sites};
+use crate::only::{SectionTarget, section};
 use crate::options::{Error, Options};
 use crate::what_if::Target;
 
@@ -62,8 +62,8 @@ pub enum SectionError {
     Measure(#[from] Error),
 }
 
-impl From<NoSuchCode> for SectionError {
-    fn from(error: NoSuchCode) -> SectionError {
+impl From<UnknownCode> for SectionError {
+    fn from(error: UnknownCode) -> SectionError {
         SectionError::NoSuchSection(error.to_string())
     }
 }
@@ -89,7 +89,7 @@ pub fn named_section(
 }
 
 /// What the name stands for: a region if there is one, else a part, else a site.
-fn find(dag: &Dag, name: &SectionName) -> Result<Only, SectionError> {
+fn find(dag: &Dag, name: &SectionName) -> Result<SectionTarget, SectionError> {
     let marked = |kind: SectionKind| {
         let wanted = name.kind.is_none_or(|asked| asked == kind);
         let regions = of_kind(dag, kind).iter();
@@ -102,8 +102,8 @@ fn find(dag: &Dag, name: &SectionName) -> Result<Only, SectionError> {
                 "there are both a region and a part `{name}`; ask for region:{name} or part:{name}"
             )));
         }
-        (Some(label), None) => return Ok(Only::Region(label)),
-        (None, Some(label)) => return Ok(Only::Part(label)),
+        (Some(label), None) => return Ok(SectionTarget::Region(label)),
+        (None, Some(label)) => return Ok(SectionTarget::Part(label)),
         (None, None) => {}
     }
     match name.kind {
@@ -124,10 +124,10 @@ fn find(dag: &Dag, name: &SectionName) -> Result<Only, SectionError> {
     }
 }
 
-fn places(target: Target) -> Only {
+fn places(target: Target) -> SectionTarget {
     match target {
-        Target::Site { places, .. } => Only::Site(places),
-        _ => Only::Site(Vec::new()),
+        Target::Site { places, .. } => SectionTarget::Site(places),
+        _ => SectionTarget::Site(Vec::new()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where threads were off the CPU, or ran the recorder, within strands.
 
-use workspan_dag::{Dag, Folded, OffWhy, StrandId};
+use workspan_dag::{Dag, Folded, OffCpuReason, StrandId};
 
 /// Ticks in which the thread of a strand, or of a part of one, was off the CPU (MODEL.md §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,8 +28,8 @@ pub(crate) fn fold_pause(dag: &Dag, fold: &Folded, length: u64) -> u64 {
 /// Where the thread of a folded strand was off the CPU: in its tasks, in the runtime between them,
 /// or while it folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FoldOff {
-    pub tasks: OffSplit,
+pub(crate) struct FoldOffCpu {
+    pub tasks: OffCpuShare,
     pub between: u64,
     pub folding: u64,
 }
@@ -37,13 +37,13 @@ pub(crate) struct FoldOff {
 /// How much of a folded strand's time off the CPU lay in its tasks; the rest lay in the runtime
 /// between them, or in its thread's folding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct OffSplit {
+pub(crate) struct OffCpuShare {
     pub least: u64,
     pub likely: u64,
     pub most: u64,
 }
 
-impl OffSplit {
+impl OffCpuShare {
     /// Divides the times `intervals` off the CPU in a folded strand. Its tasks took `tasks` ticks,
     /// and the thread's other activities took `beside`, both including the intervals inside them.
     ///
@@ -51,7 +51,7 @@ impl OffSplit {
     /// two: one that is longer than either must lie in the other. Intervals that fit into both are
     /// divided in proportion to the remaining time, since a thread is equally likely to be
     /// preempted at any moment.
-    fn new(intervals: impl Iterator<Item = u64>, tasks: u64, beside: u64) -> OffSplit {
+    fn new(intervals: impl Iterator<Item = u64>, tasks: u64, beside: u64) -> OffCpuShare {
         let mut open: Vec<u64> = intervals.collect();
         let (mut tasks, mut beside) = (tasks, beside);
         let mut in_tasks = 0u64;
@@ -74,7 +74,7 @@ impl OffSplit {
             }
         }
         let rest: u64 = open.iter().sum();
-        OffSplit {
+        OffCpuShare {
             least: in_tasks + rest.saturating_sub(beside).min(tasks),
             likely: in_tasks + part_of(rest, tasks, tasks.saturating_add(beside)).min(tasks),
             most: in_tasks + rest.min(tasks),
@@ -82,9 +82,9 @@ impl OffSplit {
     }
 
     /// The split for `part` of the `whole` time off the CPU.
-    pub(crate) fn scaled(&self, part: u64, whole: u64) -> OffSplit {
+    pub(crate) fn scaled(&self, part: u64, whole: u64) -> OffCpuShare {
         let of = |ticks| part_of(ticks, part, whole);
-        OffSplit {
+        OffCpuShare {
             least: of(self.least),
             likely: of(self.likely),
             most: of(self.most),
@@ -100,15 +100,15 @@ pub(crate) fn part_of(ticks: u64, part: u64, whole: u64) -> u64 {
 
 /// Off-CPU time inside strands, for queries in ascending order. Linear over all queries, as the
 /// strands of a thread are in time order and don't overlap.
-pub(crate) struct OffCursor<'a> {
+pub(crate) struct OffCpuCursor<'a> {
     dag: &'a Dag,
     /// By thread: the next interval that can matter, the end of the thread's intervals, and the
     /// start of that next interval.
     next: Vec<(usize, usize, u64)>,
 }
 
-impl<'a> OffCursor<'a> {
-    pub(crate) fn new(dag: &'a Dag) -> OffCursor<'a> {
+impl<'a> OffCpuCursor<'a> {
+    pub(crate) fn new(dag: &'a Dag) -> OffCpuCursor<'a> {
         let mut next = vec![(0, 0, u64::MAX); dag.meta.threads as usize];
         let mut i = 0;
         while i < dag.offs.len() {
@@ -120,7 +120,7 @@ impl<'a> OffCursor<'a> {
             next[thread as usize] = (i, i + count, dag.offs[i].start);
             i += count;
         }
-        OffCursor { dag, next }
+        OffCpuCursor { dag, next }
     }
 
     /// Off-CPU time within strand `s`.
@@ -143,29 +143,29 @@ impl<'a> OffCursor<'a> {
 
     /// Where the thread was off the CPU in the folded strand `s`, the last queried strand: it was
     /// off for `off` ticks, and folded for `pause`.
-    pub(crate) fn split(&self, s: StrandId, fold: &Folded, (pause, off): (u64, u64)) -> FoldOff {
+    pub(crate) fn split(&self, s: StrandId, fold: &Folded, (pause, off): (u64, u64)) -> FoldOffCpu {
         let told = fold.off_cpu.saturating_add(fold.folding_off_cpu);
         if told > 0 {
             return self.split_rest(fold, (pause, off), told);
         }
         let beside = fold.between.saturating_add(pause);
         if beside == 0 || off == 0 {
-            let all = OffSplit {
+            let all = OffCpuShare {
                 least: off,
                 likely: off,
                 most: off,
             };
-            return FoldOff {
+            return FoldOffCpu {
                 tasks: all,
                 between: 0,
                 folding: 0,
             };
         }
         let gross = fold.work.saturating_add(fold.probes);
-        let tasks = OffSplit::new(self.intervals(s), gross, beside);
+        let tasks = OffCpuShare::new(self.intervals(s), gross, beside);
         let rest = off.saturating_sub(tasks.likely);
         let between = part_of(rest, fold.between, beside);
-        FoldOff {
+        FoldOffCpu {
             tasks,
             between,
             folding: rest - between,
@@ -174,12 +174,12 @@ impl<'a> OffCursor<'a> {
 
     /// The split if the record reports `told` ticks, which are not part of its weights. Time beyond
     /// these may be anywhere.
-    fn split_rest(&self, fold: &Folded, (pause, off): (u64, u64), told: u64) -> FoldOff {
+    fn split_rest(&self, fold: &Folded, (pause, off): (u64, u64), told: u64) -> FoldOffCpu {
         let rest = off.saturating_sub(told);
         let gross = fold.work.saturating_add(fold.probes);
         let folding = pause.saturating_sub(fold.folding_off_cpu);
         let beside = fold.between.saturating_add(folding);
-        let mut tasks = OffSplit::new(std::iter::once(rest), gross, beside);
+        let mut tasks = OffCpuShare::new(std::iter::once(rest), gross, beside);
         // By its switches, the thread ran during some of the time that was taken out: the work may
         // be larger.
         tasks.most = tasks.most.saturating_add(fold.off_cpu.saturating_sub(off));
@@ -188,7 +188,7 @@ impl<'a> OffCursor<'a> {
         // The time that was reported as off the CPU although the switches show none was spent on
         // folding.
         let told = off.min(told).saturating_sub(fold.off_cpu);
-        FoldOff {
+        FoldOffCpu {
             tasks,
             between,
             folding: told.saturating_add(left - between),
@@ -217,7 +217,7 @@ impl<'a> OffCursor<'a> {
 
     /// How long the thread folded within the folded strand `s`, and where in it the thread was off
     /// the CPU.
-    fn of_folded(&mut self, s: StrandId, fold: &Folded) -> (u64, FoldOff) {
+    fn of_folded(&mut self, s: StrandId, fold: &Folded) -> (u64, FoldOffCpu) {
         let pause = fold_pause(self.dag, fold, self.length(s));
         let off = self.inside(s);
         let split = self.split(s, fold, (pause, off.descheduled + off.blocked));
@@ -226,12 +226,12 @@ impl<'a> OffCursor<'a> {
 
     /// The intervals in which strand `s`, the last queried strand, was blocked.
     pub(crate) fn blocked(&self, s: StrandId) -> impl Iterator<Item = (u64, u64)> {
-        let blocked = self.within(s).filter(|off| off.0 == OffWhy::Blocked);
+        let blocked = self.within(s).filter(|off| off.0 == OffCpuReason::Blocked);
         blocked.map(|(_, from, to)| (from, to))
     }
 
     /// The intervals within strand `s`, the last queried strand: reason, start, end.
-    fn within(&self, s: StrandId) -> impl Iterator<Item = (OffWhy, u64, u64)> {
+    fn within(&self, s: StrandId) -> impl Iterator<Item = (OffCpuReason, u64, u64)> {
         let i = s as usize;
         let strands = &self.dag.strands;
         let (start, end) = (strands.start[i], strands.end[i]);
@@ -263,8 +263,8 @@ fn off_within(dag: &Dag, range: std::ops::Range<usize>, start: u64, end: u64) ->
         }
         let ticks = off.end.min(end).saturating_sub(off.start.max(start));
         match off.why {
-            OffWhy::Preempted => sum.descheduled += ticks,
-            OffWhy::Blocked => sum.blocked += ticks,
+            OffCpuReason::Preempted => sum.descheduled += ticks,
+            OffCpuReason::Blocked => sum.blocked += ticks,
         }
     }
     sum
@@ -304,10 +304,10 @@ pub fn off_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> OffCpu {
 
 #[cfg(test)]
 mod tests {
-    use super::OffSplit;
+    use super::OffCpuShare;
 
     fn split(offs: &[u64], tasks: u64, folding: u64) -> (u64, u64, u64) {
-        let split = OffSplit::new(offs.iter().copied(), tasks, folding);
+        let split = OffCpuShare::new(offs.iter().copied(), tasks, folding);
         (split.least, split.likely, split.most)
     }
 

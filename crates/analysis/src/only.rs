@@ -10,7 +10,7 @@ use crate::weight::Weights;
 
 /// The code that takes time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Only {
+pub enum SectionTarget {
     /// Regions of a label (an index into `dag.labels`).
     Region(u32),
     /// Parts of a label.
@@ -25,7 +25,7 @@ pub enum Only {
 ///
 /// # Errors
 /// The metric is not in the run.
-pub fn only(dag: &Dag, what: &Only, options: &Options) -> Result<(Dag, u64), Error> {
+pub fn only(dag: &Dag, what: &SectionTarget, options: &Options) -> Result<(Dag, u64), Error> {
     let mut own = dag.clone();
     let stretches = stretches(dag, &mut own, what, options)?;
     let mut tasks: Vec<u32> = stretches
@@ -48,7 +48,12 @@ pub fn only(dag: &Dag, what: &Only, options: &Options) -> Result<(Dag, u64), Err
 ///
 /// # Errors
 /// The metric is not in the run.
-pub fn section(dag: &Dag, what: &Only, name: &str, options: &Options) -> Result<Dag, Error> {
+pub fn section(
+    dag: &Dag,
+    what: &SectionTarget,
+    name: &str,
+    options: &Options,
+) -> Result<Dag, Error> {
     let mut own = dag.clone();
     let stretches = stretches(dag, &mut own, what, options)?;
     let mut open: Vec<(u64, u64)> = stretches.iter().map(|s| (s.1, s.2)).collect();
@@ -57,20 +62,20 @@ pub fn section(dag: &Dag, what: &Only, name: &str, options: &Options) -> Result<
         of_label.cloned().collect::<Vec<_>>()
     };
     let (kind, marked) = match what {
-        Only::Region(label) => (SectionKind::Region, of_label(&dag.regions, *label)),
-        Only::Part(label) => (SectionKind::Part, of_label(&dag.parts, *label)),
-        Only::Site(_) => (SectionKind::Site, Vec::new()),
+        SectionTarget::Region(label) => (SectionKind::Region, of_label(&dag.regions, *label)),
+        SectionTarget::Part(label) => (SectionKind::Part, of_label(&dag.parts, *label)),
+        SectionTarget::Site(_) => (SectionKind::Site, Vec::new()),
     };
     open.extend(marked.iter().map(|r| (r.begin.1, r.end.1)));
-    if let Only::Site(places) = what {
+    if let SectionTarget::Site(places) = what {
         open.extend(of_outermost(dag, places));
     }
     let at = |task: &u32| match what {
-        Only::Site(places) => places.contains(&dag.tasks.site[*task as usize]),
+        SectionTarget::Site(places) => places.contains(&dag.tasks.site[*task as usize]),
         _ => false,
     };
     let count = match what {
-        Only::Site(_) => (0..dag.tasks.len() as u32).filter(at).count(),
+        SectionTarget::Site(_) => (0..dag.tasks.len() as u32).filter(at).count(),
         _ => marked.len(),
     };
     let clock = SectionClock::new(open);
@@ -103,8 +108,10 @@ fn time(clock: &SectionClock, intervals: impl Iterator<Item = (u64, u64)>) -> u1
 }
 
 /// Number of tasks of the site that are inside folded strands outside the section.
-fn folded_elsewhere(dag: &Dag, what: &Only, stretches: &[Stretch]) -> u64 {
-    let Only::Site(places) = what else { return 0 };
+fn folded_elsewhere(dag: &Dag, what: &SectionTarget, stretches: &[Stretch]) -> u64 {
+    let SectionTarget::Site(places) = what else {
+        return 0;
+    };
     let mut inside: Vec<u32> = stretches.iter().map(|s| s.0).collect();
     inside.sort_unstable();
     let others = dag
@@ -121,13 +128,13 @@ fn folded_elsewhere(dag: &Dag, what: &Only, stretches: &[Stretch]) -> u64 {
 fn stretches(
     dag: &Dag,
     own: &mut Dag,
-    what: &Only,
+    what: &SectionTarget,
     options: &Options,
 ) -> Result<Vec<Stretch>, Error> {
     Ok(match what {
-        Only::Region(label) => marked_time(own, &dag.regions, *label, options)?,
-        Only::Part(label) => marked_time(own, &dag.parts, *label, options)?,
-        Only::Site(places) => of_site(dag, places),
+        SectionTarget::Region(label) => marked_time(own, &dag.regions, *label, options)?,
+        SectionTarget::Part(label) => marked_time(own, &dag.parts, *label, options)?,
+        SectionTarget::Site(places) => of_site(dag, places),
     })
 }
 

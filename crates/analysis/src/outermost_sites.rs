@@ -8,7 +8,7 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, NONE, PlaceId, TaskId};
 
-use crate::heaviest::Heaviest;
+use crate::heaviest_paths::Heaviest;
 use crate::site_span::is_entered;
 use crate::strand_lengths::StrandLengths;
 use crate::weight::Weights;

@@ -3,11 +3,11 @@
 use workspan_dag::{Dag, NONE, StrandId};
 
 use crate::causes::pools::PoolUse;
-use crate::heaviest::Heaviest;
-use crate::off_cpu::OffCursor;
+use crate::heaviest_paths::Heaviest;
+use crate::off_cpu::OffCpuCursor;
 use crate::ready::{Readiness, ReadyInterval};
 use crate::runtime_gaps::runtime_gaps;
-use crate::sweep::{Moment, Observer, Served, sweep};
+use crate::sweep::{FreeWorkerTicks, Moment, Observer, sweep};
 use crate::weight::Weights;
 
 /// Maximum share of a pool's time in which more workers may run strands than a smaller size has,
@@ -73,7 +73,7 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
     // By pool: the times at which workers began and stopped running strands.
     let mut changes: Vec<Vec<(u64, bool)>> = vec![Vec::new(); list.len()];
     let mut pool_of = vec![NONE; dag.strands.len()];
-    let mut offs = OffCursor::new(dag);
+    let mut offs = OffCpuCursor::new(dag);
     for s in 0..dag.strands.len() as StrandId {
         let off = offs.inside(s);
         let i = s as usize;
@@ -150,7 +150,7 @@ impl Observer for Delays<'_> {
         }
     }
 
-    fn left(&mut self, waiting: &ReadyInterval, served: Served) {
+    fn left(&mut self, waiting: &ReadyInterval, served: FreeWorkerTicks) {
         let s = waiting.strand;
         let own = self
             .pools

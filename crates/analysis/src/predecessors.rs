@@ -86,14 +86,14 @@ fn tie_rank(kind: EdgeKind) -> u8 {
 /// then end, depend, signal; then the smaller task number; then, for two signals of one task, the
 /// earlier one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chosen<K> {
+pub(crate) struct Predecessor<K> {
     pub key: K,
     pub strand: StrandId,
     pub kind: EdgeKind,
     task: TaskId,
 }
 
-impl<K: Copy + Ord> Chosen<K> {
+impl<K: Copy + Ord> Predecessor<K> {
     /// The better of `best` and the predecessor `strand` of `kind`.
     pub(crate) fn or(
         best: Option<Self>,
@@ -103,7 +103,7 @@ impl<K: Copy + Ord> Chosen<K> {
         kind: EdgeKind,
     ) -> Option<Self> {
         let task = dag.strands.task[strand as usize];
-        let new = Chosen {
+        let new = Predecessor {
             key,
             strand,
             kind,
@@ -159,7 +159,9 @@ pub(crate) fn chain_to_sink<K: Copy + Ord>(
 ) -> Vec<(StrandId, Option<EdgeKind>)> {
     let follow = |s: StrandId| {
         let mut best = None;
-        dag.for_each_predecessor(s, |p, kind| best = Chosen::or(best, dag, key(p), p, kind));
+        dag.for_each_predecessor(s, |p, kind| {
+            best = Predecessor::or(best, dag, key(p), p, kind)
+        });
         best
     };
     chain_back(last_before_sink(dag, &key), follow)
@@ -175,7 +177,7 @@ pub(crate) fn ready_chain(dag: &Dag) -> Vec<(StrandId, Option<EdgeKind>)> {
         let mut best = None;
         dag.for_each_predecessor(s, |p, kind| {
             if !(waited && kind == EdgeKind::YieldContinuation) {
-                best = Chosen::or(best, dag, key(p), p, kind);
+                best = Predecessor::or(best, dag, key(p), p, kind);
             }
         });
         best
@@ -186,7 +188,7 @@ pub(crate) fn ready_chain(dag: &Dag) -> Vec<(StrandId, Option<EdgeKind>)> {
 /// The chain back from strand `last`, always to the strand that `follow` returns; first to last.
 fn chain_back<K>(
     last: Option<StrandId>,
-    follow: impl Fn(StrandId) -> Option<Chosen<K>>,
+    follow: impl Fn(StrandId) -> Option<Predecessor<K>>,
 ) -> Vec<(StrandId, Option<EdgeKind>)> {
     let mut chain = Vec::new();
     let mut at = last;

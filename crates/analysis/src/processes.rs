@@ -2,7 +2,7 @@
 
 use workspan_dag::{Dag, StrandId, WaitKind, WaitKinds};
 
-use crate::off_cpu::OffCursor;
+use crate::off_cpu::OffCpuCursor;
 use crate::weight::Weights;
 
 /// Statistics of a process.
@@ -40,7 +40,7 @@ pub(crate) fn processes(dag: &Dag, weights: &Weights) -> Vec<ProcessRow> {
     if rows.is_empty() {
         return rows;
     }
-    let mut offs = OffCursor::new(dag);
+    let mut offs = OffCpuCursor::new(dag);
     for s in 0..dag.strands.len() as StrandId {
         let off = offs.inside(s);
         let i = s as usize;

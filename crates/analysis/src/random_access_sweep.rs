@@ -7,11 +7,11 @@
 
 use workspan_dag::{Dag, EdgeKind, Lists, StrandId};
 
-use crate::off_events::{OffEvent, off_events};
+use crate::off_cpu_events::{OffCpuEvent, off_cpu_events};
 use crate::ready::ReadyInterval;
 use crate::ready_intervals::ReadyIntervals;
 use crate::ready_path::{Gaps, ReadyPath};
-use crate::sweep::{Moment, Observer, ReadyStrands, Served, Shares, State, extent};
+use crate::sweep::{FreeWorkerTicks, Moment, Observer, ReadyStrands, Shares, State, extent};
 
 /// An interval of time in which nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ const STRANDS_PER_STEP: usize = 1024;
 pub struct SweepIndex {
     workers: u64,
     extent: (u64, u64),
-    offs: Vec<OffEvent>,
+    offs: Vec<OffCpuEvent>,
     unread_from: Option<u64>,
     path: ReadyPath,
     /// Strands that take time, by thread, then start.
@@ -76,7 +76,7 @@ impl SweepIndex {
         SweepIndex {
             workers: u64::from(dag.meta.workers.max(1)),
             extent: extent(dag),
-            offs: off_events(dag),
+            offs: off_cpu_events(dag),
             unread_from: dag.unread_from(),
             path,
             by_thread: by_thread(dag),
@@ -269,7 +269,7 @@ impl<'a> ReadyStrands<'a> for ReadyCounts<'a> {
         }
     }
 
-    fn remove(&mut self, s: StrandId, _: u64) -> Option<(&'a ReadyInterval, Served)> {
+    fn remove(&mut self, s: StrandId, _: u64) -> Option<(&'a ReadyInterval, FreeWorkerTicks)> {
         if self.next_to_leave() == Some(s) {
             self.by_kind[self.ready.kind(self.next_to_leave) as usize] -= 1;
             self.next_to_leave += 1;

@@ -15,7 +15,7 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, ThreadId};
 
-use crate::predecessors::{Chosen, Forward};
+use crate::predecessors::{Forward, Predecessor};
 use crate::saturated::SaturatedInterval;
 
 /// A strand that was ready for some time before it started.
@@ -68,7 +68,7 @@ impl Readiness {
         };
         let strands = &dag.strands;
         let mut forward = Forward::new(dag);
-        let mut ran = LastRan::new(dag);
+        let mut ran = LastActivity::new(dag);
         let mut creators = PausedCreators::new(dag);
         for s in checked(0..strands.len() as u32) {
             let i = s as usize;
@@ -128,7 +128,7 @@ pub(crate) fn ready_event_in_order(
 ) -> Option<ReadyEvent> {
     let mut last = None;
     forward.each(s, |p, kind| {
-        last = Chosen::or(last, dag, dag.strands.end[p as usize], p, kind);
+        last = Predecessor::or(last, dag, dag.strands.end[p as usize], p, kind);
     });
     Some(judge(dag, s, last?))
 }
@@ -138,7 +138,7 @@ pub(crate) fn ready_event_in_order(
 pub fn ready_event(dag: &Dag, s: StrandId) -> Option<ReadyEvent> {
     let mut last = None;
     dag.for_each_predecessor(s, |p, kind| {
-        last = Chosen::or(last, dag, dag.strands.end[p as usize], p, kind);
+        last = Predecessor::or(last, dag, dag.strands.end[p as usize], p, kind);
     });
     Some(judge(dag, s, last?))
 }
@@ -163,7 +163,7 @@ pub fn stolen_strands(dag: &Dag) -> Vec<(StrandId, ThreadId)> {
 }
 
 /// `last` is the predecessor of `s` that ended last.
-fn judge(dag: &Dag, s: StrandId, last: Chosen<u64>) -> ReadyEvent {
+fn judge(dag: &Dag, s: StrandId, last: Predecessor<u64>) -> ReadyEvent {
     let (strands, i) = (&dag.strands, s as usize);
     let (by, on) = (strands.thread[last.strand as usize], strands.thread[i]);
     let prev = strands.prev[i];
@@ -195,16 +195,16 @@ pub fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran_until: u64) -> bool {
 }
 
 /// By thread: when it last ran something.
-struct LastRan {
+struct LastActivity {
     /// Start and end of the last strand that took time, and the end of the one before it.
     last: Vec<(u64, u64, u64)>,
     /// When the last strand ended.
     ended: Vec<Option<u64>>,
 }
 
-impl LastRan {
-    fn new(dag: &Dag) -> LastRan {
-        LastRan {
+impl LastActivity {
+    fn new(dag: &Dag) -> LastActivity {
+        LastActivity {
             last: vec![(0, 0, 0); dag.meta.threads as usize],
             ended: vec![None; dag.meta.threads as usize],
         }

@@ -7,8 +7,9 @@ use workspan_dag::Dag;
 use crate::breakdown::Breakdown;
 use crate::causes::{Baseline, Cause, Causes, Evidence, Finding, stretch};
 use crate::checks::{Check, CpuAccount, checks, cpu_account};
+use crate::concurrency_slowdown::{ConcurrencySlowdown, concurrency_slowdown};
 use crate::critical_block::{CriticalBlock, critical_block};
-use crate::heaviest::Heaviest;
+use crate::heaviest_paths::Heaviest;
 use crate::idle::{IdleTime, idle_time};
 use crate::low_parallelism::LowParallelism;
 use crate::options::{Error, Metric, Options};
@@ -21,13 +22,12 @@ use crate::profile::Profile;
 use crate::regions::{RegionRow, regions};
 use crate::sample_profile::{SampleProfile, sample_profile};
 use crate::sites::{SiteRow, sites};
-use crate::slower_beside::{SlowerBeside, slower_beside};
 use crate::solo_blocks::SoloBlock;
 use crate::standstill::{Standstill, standstill};
 use crate::suggestion::{Suggestion, suggest};
 use crate::timeline::of_weights;
 use crate::warnings::{Warning, of_folds, warnings};
-use crate::weight::{UnsureFolds, Weights};
+use crate::weight::{AmbiguousFolds, Weights};
 use crate::work_span::{OtherSpans, WorkSpan, work_span};
 
 /// Number of bins of a report's profile: enough to be halved repeatedly down to a strip of text.
@@ -69,7 +69,7 @@ pub struct Report {
     /// The process's CPU time by use; `None` if it is not known.
     pub cpu: Option<CpuAccount>,
     /// Tasks that took longer while others ran than alone.
-    pub slower_beside: Option<SlowerBeside>,
+    pub concurrency_slowdown: Option<ConcurrencySlowdown>,
     /// Set if the run stood still when it was ended: who waited for what then.
     pub standstill: Option<Standstill>,
     /// The first thing to try.
@@ -80,7 +80,7 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// Folded strands for which it is not known whether their tasks or the recorder's folding was
     /// off the CPU.
-    pub unsure_folds: Option<UnsureFolds>,
+    pub unsure_folds: Option<AmbiguousFolds>,
     /// Ticks taken out of the work by the calibrated cost of a probe. This recording time was not
     /// measured, unlike the time in which a thread folds.
     pub probes: u128,
@@ -95,7 +95,7 @@ impl Report {
     }
 
     /// The block that is shown if none of the run's findings is about the program.
-    pub fn instead_of_a_finding(&self) -> Option<&CriticalBlock> {
+    pub fn suggestion_without_findings(&self) -> Option<&CriticalBlock> {
         let has_one = self.causes.findings().iter().any(|f| !f.cause.is_load());
         self.critical_block.as_ref().filter(|_| !has_one)
     }
@@ -285,7 +285,7 @@ pub fn report_against(
         standstill: standstill(dag),
         cpu: cpu_account(dag, idle.as_ref()),
         idle,
-        slower_beside: slower_beside(dag, &weights),
+        concurrency_slowdown: concurrency_slowdown(dag, &weights),
         suggestion,
         checks,
         warnings,

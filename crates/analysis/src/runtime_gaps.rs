@@ -5,7 +5,7 @@
 //! gap is always delay and never no-work. A sweep takes a folded strand to run all the time; the
 //! gaps are moved from work to delay after it.
 
-use crate::off_cpu::OffCursor;
+use crate::off_cpu::OffCpuCursor;
 use workspan_dag::{Dag, NONE, PlaceId, StrandId};
 
 /// The runtime gaps of a folded strand.
@@ -22,10 +22,10 @@ pub(crate) struct RuntimeGap {
 
 /// The folded strands with gaps, ascending. O(folded strands).
 pub(crate) fn runtime_gaps(dag: &Dag) -> Vec<RuntimeGap> {
-    let mut folds = dag.folded.along();
-    let mut offs = OffCursor::new(dag);
+    let mut folds = dag.folded.cursor();
+    let mut offs = OffCpuCursor::new(dag);
     let of = |&strand: &StrandId| {
-        let fold = folds.of(strand).filter(|fold| fold.between > 0)?;
+        let fold = folds.record(strand).filter(|fold| fold.between > 0)?;
         let most = fold.sites.iter().max_by_key(|site| site.count);
         Some(RuntimeGap {
             strand,

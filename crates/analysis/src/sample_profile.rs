@@ -100,15 +100,15 @@ pub fn attributed_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
 
 /// The frame of each queried stack, looked up once: many samples share a stack, which may be
 /// thousands of frames deep.
-pub(crate) struct FrameOfStack<'a, F> {
+pub(crate) struct FrameCache<'a, F> {
     look_up: F,
     known: BTreeMap<u32, Option<&'a Frame>>,
 }
 
-impl<'a, F: Fn(u32) -> Option<&'a Frame>> FrameOfStack<'a, F> {
+impl<'a, F: Fn(u32) -> Option<&'a Frame>> FrameCache<'a, F> {
     /// `look_up` returns a stack's frame.
     pub(crate) fn new(look_up: F) -> Self {
-        FrameOfStack {
+        FrameCache {
             look_up,
             known: BTreeMap::new(),
         }
@@ -301,8 +301,8 @@ pub fn hot_functions(
     let first = samples.t.partition_point(|&t| t < from);
     let last = samples.t.partition_point(|&t| t < to).max(first);
     let mut tally = FunctionTally::default();
-    let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
-    let mut callers = FrameOfStack::new(|stack| calling_frame(dag, stack));
+    let mut frames = FrameCache::new(|stack| attributed_frame(dag, stack));
+    let mut callers = FrameCache::new(|stack| calling_frame(dag, stack));
     for i in first..last {
         let strand = samples.strand[i];
         if strand != NONE && wanted(strand) {
@@ -330,7 +330,7 @@ pub(crate) fn hottest_of_stacks(
     stacks: impl Iterator<Item = u32>,
 ) -> Option<HotFunction> {
     let mut tally = FunctionTally::default();
-    let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
+    let mut frames = FrameCache::new(|stack| attributed_frame(dag, stack));
     stacks.for_each(|stack| tally.add(frames.of(stack), None, false));
     tally.hottest()
 }
@@ -351,7 +351,7 @@ pub(crate) fn sampled_lines(
 ) -> Option<(u32, u32)> {
     let samples = &dag.samples;
     let strands = samples.stack.iter().zip(&samples.strand);
-    let mut frames = FrameOfStack::new(|stack| attributed_frame(dag, stack));
+    let mut frames = FrameCache::new(|stack| attributed_frame(dag, stack));
     let inside = strands.filter(|(_, s)| **s != NONE && wanted(**s));
     let lines = inside.filter_map(|(&stack, _)| {
         let frame = frames.of(stack)?;

@@ -6,9 +6,9 @@
 //! moment of the sweep, however many strands start and end in it.
 
 use workspan_dag::cancel::checked;
-use workspan_dag::{Dag, OffWhy};
+use workspan_dag::{Dag, OffCpuReason};
 
-use crate::off_events::OffEvent;
+use crate::off_cpu_events::OffCpuEvent;
 
 /// Saturated intervals are used only if the set of running threads changes less often than once in
 /// this many strands.
@@ -20,7 +20,7 @@ pub(crate) type SaturatedInterval = (u64, u64);
 /// The saturated intervals, in order. In each one the same threads run strands without a pause,
 /// they are at least as many as there are workers, and none of them is off the CPU. Empty if using
 /// them is not worthwhile, on a single worker, and if strands of a thread overlap.
-pub(crate) fn saturated_intervals(dag: &Dag, offs: &[OffEvent]) -> Vec<SaturatedInterval> {
+pub(crate) fn saturated_intervals(dag: &Dag, offs: &[OffCpuEvent]) -> Vec<SaturatedInterval> {
     let mut changes = match run_changes(dag) {
         Some(changes) if dag.meta.workers > 1 => changes,
         _ => return Vec::new(),
@@ -62,14 +62,14 @@ pub(crate) fn saturated_intervals(dag: &Dag, offs: &[OffEvent]) -> Vec<Saturated
 /// The states of the threads.
 struct ThreadStates {
     runs: Vec<bool>,
-    off: Vec<Option<OffWhy>>,
+    off: Vec<Option<OffCpuReason>>,
     running: usize,
     /// Number of running threads that are off the CPU.
     running_off: usize,
 }
 
 impl ThreadStates {
-    fn set(&mut self, thread: usize, runs: bool, off: Option<OffWhy>) {
+    fn set(&mut self, thread: usize, runs: bool, off: Option<OffCpuReason>) {
         let count = |now: &ThreadStates| {
             let runs = now.runs[thread];
             (

@@ -4,7 +4,7 @@ use workspan_dag::Dag;
 
 use crate::ready::{Readiness, ReadyInterval};
 use crate::runtime_gaps::runtime_gaps;
-use crate::sweep::{Observer, Served, sweep};
+use crate::sweep::{FreeWorkerTicks, Observer, sweep};
 
 /// Delay and buried waits of the tasks created at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,7 +39,7 @@ struct Sums<'a> {
 }
 
 impl Observer for Sums<'_> {
-    fn left(&mut self, waiting: &ReadyInterval, served: Served) {
+    fn left(&mut self, waiting: &ReadyInterval, served: FreeWorkerTicks) {
         let task = self.dag.strands.task[waiting.strand as usize];
         let sum = &mut self.by_place[self.dag.tasks.site[task as usize] as usize];
         sum.delay += u128::from(served.all);

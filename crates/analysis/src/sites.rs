@@ -7,7 +7,7 @@
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskId};
 
 use crate::blocks::{BlockRow, blocks};
-use crate::heaviest::Heaviest;
+use crate::heaviest_paths::Heaviest;
 use crate::outermost_sites;
 use crate::parallel::run_both;
 use crate::site_span::strands_backwards;
@@ -47,7 +47,7 @@ impl SiteRow {
 
 /// The sums of one site.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sum {
+pub(crate) struct SiteSums {
     pub count: u64,
     pub work: u128,
     pub span: u128,
@@ -69,7 +69,7 @@ pub(crate) fn sites(
     heaviest: &Heaviest,
     critical_path: &[u32],
 ) -> Sites {
-    let mut sums = vec![Sum::default(); dag.places.len()];
+    let mut sums = vec![SiteSums::default(); dag.places.len()];
     let (mut blocks, bounded) = run_both(
         dag,
         || blocks(dag, weights, critical_path),
@@ -112,7 +112,7 @@ pub(crate) fn outermost<L: StrandLengths>(
     dag: &Dag,
     weights: &Weights,
     (lengths, heaviest): (&L, &Heaviest),
-    sums: &mut [Sum],
+    sums: &mut [SiteSums],
 ) -> u64 {
     for &site in &dag.tasks.site {
         sums[site as usize].count += 1;
@@ -142,7 +142,7 @@ struct OutermostInstances<'a, L> {
     lengths: &'a L,
     /// By site: number of instances that were entered and not left.
     active: Vec<u32>,
-    sums: &'a mut [Sum],
+    sums: &'a mut [SiteSums],
 }
 
 impl<L: StrandLengths> Instances for OutermostInstances<'_, L> {
@@ -180,7 +180,7 @@ impl<L: StrandLengths> Instances for OutermostInstances<'_, L> {
     }
 }
 
-fn critical_work(dag: &Dag, weights: &Weights, critical_path: &[u32], sums: &mut [Sum]) {
+fn critical_work(dag: &Dag, weights: &Weights, critical_path: &[u32], sums: &mut [SiteSums]) {
     for &s in critical_path {
         let mut own = weights.path(s, 0);
         if let Some(fold) = dag.fold_of(s) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use workspan_dag::Dag;
 
-use crate::heaviest::Heaviest;
+use crate::heaviest_paths::Heaviest;
 use crate::options::{Error, Options};
 use crate::weight::{Side, Weights};
 
@@ -30,11 +30,11 @@ impl SkippedEstimate {
     /// # Errors
     /// See [`Error`].
     pub(crate) fn new(dag: &Dag, options: &Options) -> Result<Option<SkippedEstimate>, Error> {
-        if dag.unrecorded.is_empty() {
+        if dag.skipped.is_empty() {
             return Ok(None);
         }
         let mut weights = Weights::new(dag, options)?;
-        let strands = dag.unrecorded.iter().map(|u| u.0);
+        let strands = dag.skipped.iter().map(|u| u.0);
         let work = strands.map(|s| u128::from(weights.work(s))).sum();
         let mut span = |side: Side| {
             weights.side = side;
@@ -43,7 +43,7 @@ impl SkippedEstimate {
         let span = (span(Side::Low), span(Side::High));
         Ok(Some(SkippedEstimate {
             work,
-            strands: dag.unrecorded.len() as u64,
+            strands: dag.skipped.len() as u64,
             tasks: tasks(dag),
             span,
         }))
@@ -56,7 +56,7 @@ fn tasks(dag: &Dag) -> (u64, u64) {
     let folded = dag.folded.sums().map(|f| f.1.tasks);
     let all = folded.fold(dag.tasks.len() as u64, u64::saturating_add);
     let mut off: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for (s, bounds) in &dag.unrecorded {
+    for (s, bounds) in &dag.skipped {
         let told = dag.fold_of(*s).map_or(0, |fold| fold.tasks) as f64;
         let site = off.entry(bounds.site).or_default();
         site.0 += (told - bounds.tasks.0 as f64).max(0.0);

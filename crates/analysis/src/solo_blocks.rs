@@ -33,11 +33,11 @@ pub(crate) struct SoloBlockFinder<'a> {
     dag: &'a Dag,
     /// By thread: the strand that it runs, and the ticks for which it ran alone.
     running: Vec<(StrandId, u64)>,
-    table: BlockTable<Sum>,
+    table: BlockTable<BlockSum>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct BlockSum {
     count: u64,
     ticks: u64,
     longest: (StrandId, u64),
@@ -54,13 +54,13 @@ impl<'a> SoloBlockFinder<'a> {
 
     /// The rows, in descending order of ticks, at most 10. `lost` is everything that was not work.
     pub(crate) fn finish(self, lost: u128) -> Vec<SoloBlock> {
-        let mut order: Vec<(&CodeBlock, &Sum)> = self.table.iter().collect();
+        let mut order: Vec<(&CodeBlock, &BlockSum)> = self.table.iter().collect();
         order.sort_by(|(k, a), (l, b)| {
             let most = b.ticks.cmp(&a.ticks);
             most.then_with(|| k.order(self.dag).cmp(&l.order(self.dag)))
         });
         let others = u128::from(self.dag.meta.workers.max(1) - 1);
-        let row = |(key, sum): (&CodeBlock, &Sum)| {
+        let row = |(key, sum): (&CodeBlock, &BlockSum)| {
             let free = others * u128::from(sum.ticks);
             SoloBlock {
                 block: *key,

@@ -11,11 +11,11 @@
 use std::collections::BTreeMap;
 
 use workspan_dag::{
-    CpuTimes, Dag, EndKind, NONE, OffWhy, PlaceId, StartKind, Stop, StrandId, TaskId, TaskKind,
-    ThreadId, WaitKind, WaitKinds,
+    CpuTimes, Dag, EndKind, NONE, OffCpuReason, PlaceId, StartKind, Stop, StrandId, TaskId,
+    TaskKind, ThreadId, WaitKind, WaitKinds,
 };
 
-use crate::blocked::program_line;
+use crate::blocking_places::program_line;
 use crate::holder::CodePlace;
 
 /// The end of a run in which no thread used a CPU.
@@ -159,7 +159,7 @@ fn off_at_end(dag: &Dag, thread: ThreadId, end: u64, dying: u64) -> Option<u64> 
         off.end - off.start < dying / 2 && off.start >= end.saturating_sub(dying)
     });
     let last = own.next()?;
-    let lasts = last.end >= end.saturating_sub(dying) && last.why == OffWhy::Blocked;
+    let lasts = last.end >= end.saturating_sub(dying) && last.why == OffCpuReason::Blocked;
     lasts.then_some(last.start)
 }
 

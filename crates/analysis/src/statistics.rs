@@ -27,7 +27,7 @@ use crate::ready::Readiness;
 use crate::sweep::sweep;
 use crate::weight::Weights;
 use depth::DepthBins;
-use ready_times::Starts;
+use ready_times::ReadyCounts;
 
 /// Number of bins of the queue depth.
 pub const DEPTH_BINS: usize = 120;
@@ -68,7 +68,7 @@ pub fn statistics(dag: &Dag, options: &Options) -> Result<Statistics, Error> {
     let readiness = Readiness::new(dag);
     let mut bins = DepthBins::from_run(dag);
     sweep(dag, &readiness, &mut bins);
-    let starts = Starts::new(dag);
+    let starts = ReadyCounts::new(dag);
     let lengths = lengths::sites(dag, options, &weights, &readiness, &starts);
     Ok(Statistics {
         sites: lengths.rows,

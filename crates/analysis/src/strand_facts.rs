@@ -4,8 +4,8 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, StrandId};
 
 use crate::column::{Column, Marks};
-use crate::heaviest::Heaviest;
-use crate::off_cpu::OffCursor;
+use crate::heaviest_paths::Heaviest;
+use crate::off_cpu::OffCpuCursor;
 use crate::options::{Error, Options};
 use crate::ready::Readiness;
 use crate::ready_intervals::ReadyIntervals;
@@ -64,7 +64,7 @@ fn facts(dag: &Dag, weights: &Weights, critical_path: &[StrandId]) -> StrandFact
     let all = || checked(0..dag.strands.len());
     let weight = |s: usize| weights.work(s as StrandId);
     let offs = || {
-        let mut offs = OffCursor::new(dag);
+        let mut offs = OffCpuCursor::new(dag);
         all().map(move |s| (s, offs.inside(s as StrandId)))
     };
     let inside = runtime_gaps(dag);

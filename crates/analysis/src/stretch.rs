@@ -14,7 +14,7 @@ mod matching;
 mod regions;
 mod rows;
 
-use workspan_dag::{Dag, Place, PlaceId, ToldBy};
+use workspan_dag::{Dag, Place, PlaceId, Reporter};
 
 use crate::blocks::CodeBlock;
 use crate::compare::places::PlaceTable;
@@ -107,7 +107,7 @@ pub enum RowKey {
     Region(u32),
     /// The own strands of the tasks that the program reported by calls, or that a runtime's hooks
     /// reported; `None` for roots, and if it is not known.
-    ToldBy(Option<ToldBy>),
+    Reporter(Option<Reporter>),
     /// A task matched by path, with its descendants.
     Subtree {
         /// Its number in the parallel run.
@@ -185,7 +185,7 @@ pub struct Stretch {
     /// region.
     pub regions: Vec<StretchRow>,
     /// Rows by who reported the tasks, if both the program and a runtime did; else empty.
-    pub told_by: Vec<StretchRow>,
+    pub reporter: Vec<StretchRow>,
     /// Subtrees matched by path, in descending order of stretch, at most [`MAX_SUBTREES`].
     pub subtrees: Vec<StretchRow>,
     /// Reasons to doubt the comparison, each a full sentence.
@@ -236,14 +236,13 @@ pub fn stretch(
     let mut warnings = Vec::new();
     if serial.meta.workers > 1 {
         warnings.push(format!(
-            "The serial run had {} workers, so its times are stretched too; record it with one.",
+            "The serial run had {} workers, so its times are stretched too; record it on one worker.",
             serial.meta.workers
         ));
     }
     if parallel.meta.workers <= 1 {
         warnings.push(
-            "The parallel run had 1 worker: what differs is noise and the machine's state, not stretch."
-                .into(),
+            "The parallel run had 1 worker, so the differences are noise, not stretch.".into(),
         );
     }
     if matched.unmatched_share() > 0.1 {
@@ -267,7 +266,7 @@ pub fn stretch(
         levels,
         labels,
         regions,
-        told_by: sums.told_by(),
+        reporter: sums.reporter(),
         subtrees,
         warnings,
     })

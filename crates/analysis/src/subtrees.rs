@@ -4,7 +4,7 @@
 use workspan_dag::{Dag, TaskId};
 
 use crate::column::Column;
-use crate::heaviest::Heaviest;
+use crate::heaviest_paths::Heaviest;
 use crate::options::{Error, Options};
 use crate::site_span::{Entries, Sources, strands_backwards};
 use crate::strand_lengths::StrandLengths;

@@ -3,7 +3,7 @@
 
 use workspan_dag::{Dag, NONE};
 
-use crate::blocked::blocked_in;
+use crate::blocking_places::blocked_in;
 use crate::blocks::{block_name, block_strands};
 use crate::causes::{Cause, Causes, Finding};
 use crate::critical_block::CriticalBlock;

@@ -13,9 +13,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use workspan_dag::cancel::Checkpoint;
-use workspan_dag::{Dag, NONE, OffWhy, StrandId};
+use workspan_dag::{Dag, NONE, OffCpuReason, StrandId};
 
-use crate::off_events::{OffEvent, off_events};
+use crate::off_cpu_events::{OffCpuEvent, off_cpu_events};
 use crate::ready::{Readiness, ReadyInterval};
 use crate::saturated::SaturatedInterval;
 use queue::Queue;
@@ -108,7 +108,7 @@ pub struct Shares {
 
 /// Ticks for which a worker was free for a ready strand.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Served {
+pub(crate) struct FreeWorkerTicks {
     /// Ticks of any worker.
     pub all: u64,
     /// Ticks of the worker that then started it, on its way from its previous strand.
@@ -125,10 +125,10 @@ pub(crate) trait Observer {
     /// A strand that took time ends at `time`.
     fn end(&mut self, _strand: StrandId, _thread: usize, _time: u64) {}
     /// `thread` goes off the CPU, or comes back.
-    fn off(&mut self, _thread: usize, _time: u64, _why: Option<OffWhy>) {}
+    fn off(&mut self, _thread: usize, _time: u64, _why: Option<OffCpuReason>) {}
     /// A strand that was ready for some time starts. Called in the order of starts, before
     /// [`Observer::start`] of the same strand.
-    fn left(&mut self, _waiting: &ReadyInterval, _served: Served) {}
+    fn left(&mut self, _waiting: &ReadyInterval, _served: FreeWorkerTicks) {}
     /// A moment passes. Called after the events at `moment.begin`.
     fn moment(&mut self, _moment: &Moment) {}
 }
@@ -154,7 +154,7 @@ pub(crate) fn sweep_over(
     full: &[SaturatedInterval],
     observer: &mut impl Observer,
 ) {
-    let offs = off_events(dag);
+    let offs = off_cpu_events(dag);
     let mut state = State::new(
         dag,
         &offs,
@@ -188,7 +188,7 @@ pub(crate) trait ReadyStrands<'a> {
     /// Adds the strands that are ready at `time` or before.
     fn append_until(&mut self, time: u64);
     /// Called when strand `s` starts. Returns how long it was served, if it was ready.
-    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, Served)>;
+    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, FreeWorkerTicks)>;
     /// From `time` on, `free` workers serve; `preempted` of them are off the CPU and not on their
     /// way to a strand.
     fn serve(&mut self, free: u64, preempted: u64, time: u64);
@@ -206,7 +206,7 @@ pub(crate) struct State<'a, Q> {
     next_start: usize,
     ends: BinaryHeap<Reverse<(u64, StrandId)>>,
     queue: Q,
-    offs: &'a [OffEvent],
+    offs: &'a [OffCpuEvent],
     next_off: usize,
     /// Time from which records of some worker are missing.
     unread_from: Option<u64>,
@@ -225,22 +225,22 @@ pub(crate) struct State<'a, Q> {
 #[derive(Debug, Clone, Copy, Default)]
 struct ThreadNow {
     strands: u64,
-    off: Option<OffWhy>,
+    off: Option<OffCpuReason>,
     outside: bool,
 }
 
 impl ThreadNow {
     fn is_preempted_between(self) -> bool {
-        self.strands == 0 && self.off == Some(OffWhy::Preempted)
+        self.strands == 0 && self.off == Some(OffCpuReason::Preempted)
     }
 
     /// Index into [`State::running`]; `None` if the thread does not count as running.
     fn column(self) -> Option<usize> {
         match self.off {
             None => Some(0),
-            Some(OffWhy::Preempted) => Some(1),
-            Some(OffWhy::Blocked) if self.outside => None,
-            Some(OffWhy::Blocked) => Some(2),
+            Some(OffCpuReason::Preempted) => Some(1),
+            Some(OffCpuReason::Blocked) if self.outside => None,
+            Some(OffCpuReason::Blocked) => Some(2),
         }
     }
 }
@@ -249,7 +249,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     /// The state before everything.
     pub(crate) fn new(
         dag: &'a Dag,
-        offs: &'a [OffEvent],
+        offs: &'a [OffCpuEvent],
         unread_from: Option<u64>,
         queue: Q,
     ) -> State<'a, Q> {
@@ -274,7 +274,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
     /// `queue` the ready ones.
     pub(crate) fn at(
         dag: &'a Dag,
-        (offs, unread_from): (&'a [OffEvent], Option<u64>),
+        (offs, unread_from): (&'a [OffCpuEvent], Option<u64>),
         queue: Q,
         time: u64,
         running: impl Iterator<Item = StrandId>,

@@ -1,11 +1,11 @@
 //! All measures of time, from one sweep over the run (MODEL.md §5).
 
-use workspan_dag::{Dag, OffWhy, StrandId};
+use workspan_dag::{Dag, OffCpuReason, StrandId};
 
 use crate::breakdown::{Breakdown, Sums};
 use crate::causes::{Causes, Costs, Ledger};
-use crate::low_parallelism::{LowFinder, LowParallelism};
-use crate::off_events::off_events;
+use crate::low_parallelism::{LowParallelism, LowParallelismFinder};
+use crate::off_cpu_events::off_cpu_events;
 use crate::options::{Error, Metric, Options};
 use crate::profile::{Bins, Profile, ReadyBins};
 use crate::ready::{Readiness, ReadyInterval};
@@ -13,7 +13,7 @@ use crate::ready_path::ready_path;
 use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::saturated::saturated_intervals;
 use crate::solo_blocks::{SoloBlock, SoloBlockFinder};
-use crate::sweep::{Moment, Observer, Served, extent, sweep_over};
+use crate::sweep::{FreeWorkerTicks, Moment, Observer, extent, sweep_over};
 use crate::weight::Weights;
 
 /// All measures of the run's time.
@@ -64,14 +64,14 @@ pub(crate) fn of_weights(
     bins: usize,
 ) -> Timeline {
     let (begin, end) = extent(dag);
-    let full = saturated_intervals(dag, &off_events(dag));
+    let full = saturated_intervals(dag, &off_cpu_events(dag));
     let mut ready = ReadyBins::new((begin, end), bins);
     let readiness = Readiness::outside(dag, &full, |waiting| ready.add(dag, waiting));
     let path = ready_path(dag);
     let mut all = All {
         sums: Sums::new(dag, &path),
         bins: Bins::new(dag, (begin, end), bins),
-        low: LowFinder::new(dag),
+        low: LowParallelismFinder::new(dag),
         solo: SoloBlockFinder::new(dag),
         ledger: Ledger::new(dag, costs(dag, options), &readiness, &path),
     };
@@ -105,7 +105,7 @@ pub(crate) fn of_weights(
 struct All<'a> {
     sums: Sums<'a>,
     bins: Bins,
-    low: LowFinder<'a>,
+    low: LowParallelismFinder<'a>,
     solo: SoloBlockFinder<'a>,
     ledger: Ledger<'a>,
 }
@@ -123,11 +123,11 @@ impl Observer for All<'_> {
         self.ledger.end(strand, thread, time);
     }
 
-    fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
+    fn off(&mut self, thread: usize, time: u64, why: Option<OffCpuReason>) {
         self.ledger.off(thread, time, why);
     }
 
-    fn left(&mut self, waiting: &ReadyInterval, served: Served) {
+    fn left(&mut self, waiting: &ReadyInterval, served: FreeWorkerTicks) {
         self.ledger.left(waiting, served);
     }
 

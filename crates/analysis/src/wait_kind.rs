@@ -3,7 +3,7 @@
 use workspan_dag::{Dag, NONE, PlaceId, Stop, WaitKind, WaitKinds};
 
 use crate::causes::Cause;
-use crate::lock_across_join::{HeldAcrossJoin, held_across_joins};
+use crate::lock_across_join::{HeldLock, locks_across_joins};
 
 impl From<WaitKind> for Cause {
     /// The cause that blocked time of this kind is charged to.
@@ -22,7 +22,7 @@ impl From<WaitKind> for Cause {
 /// The causes that the stops of a run are charged to.
 pub(crate) struct StopCauses<'a> {
     kinds: WaitKinds<'a>,
-    across: Vec<HeldAcrossJoin>,
+    across: Vec<HeldLock>,
 }
 
 impl<'a> StopCauses<'a> {
@@ -30,7 +30,7 @@ impl<'a> StopCauses<'a> {
     pub(crate) fn new(dag: &'a Dag) -> StopCauses<'a> {
         StopCauses {
             kinds: WaitKinds::new(&dag.samples),
-            across: held_across_joins(dag),
+            across: locks_across_joins(dag),
         }
     }
 
@@ -48,7 +48,7 @@ impl<'a> StopCauses<'a> {
         (join != NONE).then_some(join)
     }
 
-    fn held(&self, number: u32) -> Option<&HeldAcrossJoin> {
+    fn held(&self, number: u32) -> Option<&HeldLock> {
         let at = self.across.binary_search_by_key(&number, |held| held.stop);
         at.ok().map(|at| &self.across[at])
     }

@@ -3,15 +3,15 @@
 use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
-use crate::checks::{Check, between_strands, told};
+use crate::checks::{Check, between_strands, contradictions};
 use crate::idle::IdleTime;
 use crate::options::{Metric, Options};
-use crate::weight::UnsureFolds;
+use crate::weight::AmbiguousFolds;
 use crate::work_span::WorkSpan;
 
 /// The numbers that a warning concerns, which decides where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum About {
+pub enum WarningTopic {
     /// All numbers: something is missing, or was repaired.
     Everything,
     /// Every time is 0; a report says that first.
@@ -28,7 +28,7 @@ pub enum About {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// The numbers concerned.
-    pub about: About,
+    pub about: WarningTopic,
     /// The warning, as full sentences.
     pub text: String,
 }
@@ -53,8 +53,8 @@ pub(crate) fn warnings(
     checks: &[Check],
     idle: Option<&IdleTime>,
 ) -> Vec<Warning> {
-    let contradictions = told(dag, checks).into_iter().map(|text| Warning {
-        about: About::Everything,
+    let contradictions = contradictions(dag, checks).into_iter().map(|text| Warning {
+        about: WarningTopic::Everything,
         text,
     });
     let told = dag.meta.warnings.iter().map(|text| Warning {
@@ -62,38 +62,38 @@ pub(crate) fn warnings(
         text: text.clone(),
     });
     let mut warnings: Vec<Warning> = contradictions.chain(told).collect();
-    let mut warn = |about: About, text: Option<String>| {
+    let mut warn = |about: WarningTopic, text: Option<String>| {
         warnings.extend(text.map(|text| Warning { about, text }));
     };
-    warn(About::Span, estimated(work_span));
-    warn(About::NoTime, no_time(breakdown));
-    warn(About::Breakdown, too_few_cpus(dag, breakdown));
-    warn(About::Breakdown, oversubscribed(breakdown));
-    warn(About::Breakdown, descheduled(breakdown));
-    warn(About::Breakdown, unseen_off(dag, breakdown));
-    warn(About::Span, between_strands(dag, idle));
+    warn(WarningTopic::Span, estimated(work_span));
+    warn(WarningTopic::NoTime, no_time(breakdown));
+    warn(WarningTopic::Breakdown, too_few_cpus(dag, breakdown));
+    warn(WarningTopic::Breakdown, oversubscribed(breakdown));
+    warn(WarningTopic::Breakdown, descheduled(breakdown));
+    warn(WarningTopic::Breakdown, unseen_off(dag, breakdown));
+    warn(WarningTopic::Span, between_strands(dag, idle));
     if options.metric == Metric::Time {
         warn(
-            About::Span,
+            WarningTopic::Span,
             short_strands(dag, options, work_span, (breakdown, probes)),
         );
-        warn(About::Breakdown, blocked(work_span, options));
-        warn(About::Span, no_burden(dag, options, work_span));
+        warn(WarningTopic::Breakdown, blocked(work_span, options));
+        warn(WarningTopic::Span, no_burden(dag, options, work_span));
     }
     if bounded > 0 {
         let too_many = Some(format!(
-            "The span of {bounded} task instances that waits or dependences enter from outside is an upper bound: \
-             there are too many nested ones to walk each."
+            "The span of {bounded} task instances is an upper bound: waits or dependences enter them from outside, and too \
+            many are nested in one another to compute each."
         ));
-        warn(About::Sites, too_many);
+        warn(WarningTopic::Sites, too_many);
     }
     warnings
 }
 
 /// The warning that folded strands were off the CPU. It names the one with most of that time.
-pub(crate) fn of_folds(dag: &Dag, folds: &UnsureFolds, work_span: &WorkSpan) -> Warning {
+pub(crate) fn of_folds(dag: &Dag, folds: &AmbiguousFolds, work_span: &WorkSpan) -> Warning {
     let s = folds.strand as usize;
-    let inside = dag.folded.of(folds.strand);
+    let inside = dag.folded.record(folds.strand);
     let most = inside.and_then(|fold| fold.sites.into_iter().max_by_key(|site| site.count));
     let task = dag.strands.task[s];
     let place = most.map_or(dag.tasks.site[task as usize], |site| site.site);
@@ -101,22 +101,22 @@ pub(crate) fn of_folds(dag: &Dag, folds: &UnsureFolds, work_span: &WorkSpan) -> 
     let name = place.map_or_else(|| "?".to_owned(), |place| place.label.clone());
     let share = percent(folds.ticks, work_span.work);
     Warning {
-        about: About::Span,
+        about: WarningTopic::Span,
         text: format!(
-            "Threads lost the CPU inside of folded subtrees, most in one of tasks created at {name}: whether the tasks or the folding were \
-             stopped is not known, so the work is within ± {share:.0} %, and the span as well. Record with --fold off, or on a quiet \
-             machine."
+            "Threads lost the CPU inside folded subtrees, most of it in tasks created at {name}. Whether tasks or the \
+            folding were interrupted is not known, so work and span can be off by {share:.0} %. Record with --fold off, or \
+            on a quiet machine."
         ),
     }
 }
 
 /// The subject of a warning that a trace contains. The file has only the sentence, so its words
 /// decide; a sentence that is not recognised is about everything.
-fn about_told(text: &str) -> About {
+fn about_told(text: &str) -> WarningTopic {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
     if text.starts_with("off-cpu times") {
-        About::Breakdown
+        WarningTopic::Breakdown
     } else if has(&[
         "truncated",
         "damage",
@@ -126,9 +126,9 @@ fn about_told(text: &str) -> About {
         "not complete",
         "incomplete",
     ]) {
-        About::Everything
+        WarningTopic::Everything
     } else if has(&["line table", "debug info", "symbol", "stripped"]) {
-        About::Sites
+        WarningTopic::Sites
     } else if has(&[
         "descheduled",
         "preempted",
@@ -139,11 +139,11 @@ fn about_told(text: &str) -> About {
         "ran at once",
         "shared",
     ]) {
-        About::Breakdown
+        WarningTopic::Breakdown
     } else if has(&["span", "parallelism", "burden", "steal"]) {
-        About::Span
+        WarningTopic::Span
     } else {
-        About::Everything
+        WarningTopic::Everything
     }
 }
 
@@ -168,7 +168,7 @@ fn estimated(work_span: &WorkSpan) -> Option<String> {
     let times = |span: u128| span as f64 / work_span.span.max(1) as f64;
     let (low, high) = estimated.span;
     let skipped = format!(
-        "{share:.0} % of the work ran unrecorded, to stay inside the overhead budget (--max-overhead)"
+        "{share:.0} % of the work was skipped, to stay within the overhead budget (--max-overhead)"
     );
     let (low, high) = (times(low), times(high));
     let span = format!("The span is between {low:.2} and {high:.2} times what is shown.");
@@ -191,8 +191,8 @@ fn too_few_cpus(dag: &Dag, breakdown: &Breakdown) -> Option<String> {
     let beyond = percent(breakdown.beyond_cpus.into(), breakdown.elapsed().into());
     if beyond < OVERSUBSCRIBED_PERCENT {
         return Some(format!(
-            "{workers} workers were there for {cpus} CPU{s}, and hardly ever more of them ran than there are CPUs, as where \
-             several pools take turns: the others count as idle, so delay and no-work are too high."
+            "There were {workers} workers for {cpus} CPU{s}, but hardly ever did more of them run than there are CPUs, as \
+            when several pools take turns. The others count as idle, so delay and no-work are too high."
         ));
     }
     Some(format!(
@@ -205,8 +205,8 @@ fn oversubscribed(breakdown: &Breakdown) -> Option<String> {
     let share = percent(breakdown.oversubscribed, breakdown.total());
     (share > OVERSUBSCRIBED_PERCENT).then(|| {
         format!(
-            "More strands ran at once than the {} workers for {share:.0} % of the worker-time: threads outside the pool \
-             ran program code meanwhile.",
+            "More strands than the {} workers ran at once for {share:.0} % of the worker time: threads outside the pool \
+            also ran code of the program.",
             breakdown.workers
         )
     })
@@ -216,8 +216,8 @@ fn descheduled(breakdown: &Breakdown) -> Option<String> {
     let share = percent(breakdown.descheduled, breakdown.total());
     (share > NOTABLE_PERCENT).then(|| {
         format!(
-            "Workers were preempted inside strands for {share:.0} % of the worker-time: other threads, of this program or of \
-             others, used the CPUs; elapsed time, delay and no-work depend on it."
+            "Workers were preempted inside strands for {share:.0} % of the worker time: other threads, of this program or of \
+            others, used the CPUs. This affects elapsed time, delay and no-work."
         )
     })
 }
@@ -230,9 +230,9 @@ fn unseen_off(dag: &Dag, breakdown: &Breakdown) -> Option<String> {
     let ticks = u128::from(ns) * rate / 1_000_000_000;
     (percent(ticks, breakdown.work) > OVERSUBSCRIBED_PERCENT).then(|| {
         format!(
-            "Threads held a CPU for {:.1} ms in which they did not run, by their CPU clocks: the host of this \
-             virtual machine had the CPU, or context switches were not recorded. That time counts as descheduled; \
-             in which strands it lay is known to about a millisecond.",
+            "According to their CPU clocks, threads did not run for {:.1} ms while they held a CPU: the host of this virtual \
+            machine used it, or context switches were not recorded. That time counts as descheduled, and is assigned to \
+            strands to within about a millisecond.",
             ns as f64 / 1e6
         )
     })
@@ -260,11 +260,11 @@ fn short_strands(
     } else {
         let on_cpu = breakdown.work + breakdown.recording;
         let share = percent(probes, on_cpu);
-        format!("what was taken out for them is {share:.0} % of the time on the CPU")
+        format!("{share:.0} % of the time on the CPU was subtracted for them")
     };
     Some(format!(
-        "Strands of {average} ticks on average are close to the cost of a probe ({probe_cost} ticks): {fate}, and work \
-         and span are as uncertain as that."
+        "Strands are so short that probes matter ({average} ticks on average; a probe costs {probe_cost}): {fate}, and \
+        work and span are uncertain by as much."
     ))
 }
 
@@ -275,18 +275,18 @@ fn blocked(work_span: &WorkSpan, options: &Options) -> Option<String> {
     }
     let share = percent(more, work_span.span);
     let longer = match work_span.span {
-        0 => "counting it is all there is of the span".to_owned(),
+        0 => "with it, the span would be nothing else".to_owned(),
         _ => format!("counting it makes the span {share:.0} % longer"),
     };
     (work_span.span == 0 || share > NOTABLE_PERCENT).then(|| {
-        format!("Blocked time (I/O, locks, channels) is not counted as work; {longer} (--count-blocked).")
+        format!("Blocked time (I/O, locks, channels) is not counted as work (--count-blocked); {longer}.")
     })
 }
 
 fn no_burden(dag: &Dag, options: &Options, work_span: &WorkSpan) -> Option<String> {
     let unknown = dag.meta.recorded && dag.meta.burden == 0 && options.burden.is_none();
     (unknown && work_span.spawns > 0).then(|| {
-        "What a steal costs was not measured for this run, so the burdened numbers carry no burden; --burden N sets it."
+        "The cost of a steal was not measured for this run, so the burdened numbers include no burden; set it with --burden N."
             .to_owned()
     })
 }

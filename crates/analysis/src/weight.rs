@@ -18,7 +18,7 @@ use workspan_dag::folded::Paths;
 use workspan_dag::{Dag, EndKind, Folded, StartKind, StrandId};
 
 use crate::column::{Marks, NarrowVec};
-use crate::off_cpu::{OffCpu, OffCursor, OffSplit, fold_pause, part_of, recorder_within};
+use crate::off_cpu::{OffCpu, OffCpuCursor, OffCpuShare, fold_pause, part_of, recorder_within};
 use crate::options::{Error, Metric, Options};
 
 /// Burden of a stolen edge in instructions (MODEL.md §2).
@@ -53,7 +53,7 @@ pub(crate) struct Weights<'a> {
     /// Blocked time inside strands.
     pub blocked: u128,
     /// Folded strands for which it is not known where their threads were off the CPU.
-    pub unsure_folds: Option<UnsureFolds>,
+    pub unsure_folds: Option<AmbiguousFolds>,
 }
 
 impl<'a> Weights<'a> {
@@ -93,11 +93,11 @@ impl<'a> Weights<'a> {
         if options.metric == Metric::Time {
             self.unsure = probe_cost.saturating_mul(14) / 10;
         }
-        let mut offs = OffCursor::new(dag);
-        let mut folds = dag.folded.along();
+        let mut offs = OffCpuCursor::new(dag);
+        let mut folds = dag.folded.cursor();
         for s in checked(0..dag.strands.len()) {
             let off = offs.inside(s as StrandId);
-            let fold = folds.of(s as StrandId);
+            let fold = folds.record(s as StrandId);
             let probes = probe_ticks(dag, s, fold, probe_cost);
             let length = dag.strands.end[s] - dag.strands.start[s];
             let counted = if options.count_blocked {
@@ -140,7 +140,7 @@ impl<'a> Weights<'a> {
         }
     }
 
-    fn unsure_off(&mut self, s: StrandId, inside: &OffSplit) {
+    fn unsure_off(&mut self, s: StrandId, inside: &OffCpuShare) {
         let apart = (inside.likely - inside.least).max(inside.most - inside.likely);
         if apart == 0 {
             return;
@@ -301,7 +301,7 @@ pub(crate) fn ends_with_probe(dag: &Dag, s: usize) -> bool {
 /// Folded strands whose threads were off the CPU either in a task or while the recorder folded; it
 /// is not known which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct UnsureFolds {
+pub struct AmbiguousFolds {
     /// Uncertainty of the work, in ticks.
     pub ticks: u128,
     /// The strand with the largest part of it.

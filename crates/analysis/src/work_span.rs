@@ -3,7 +3,7 @@
 use workspan_dag::folded::Sums;
 use workspan_dag::{Dag, StrandId, TaskKind};
 
-use crate::heaviest::{Heaviest, burdened_span};
+use crate::heaviest_paths::{Heaviest, burdened_span};
 use crate::limits::{Limits, Spans};
 use crate::options::{Error, Metric, Options};
 use crate::skipped_estimate::SkippedEstimate;

@@ -1,6 +1,6 @@
 //! The recorder's table of functions, if there is a recorder in this process.
 
-/// The front of the recorder's table (workspan-recorder, `front::Table`), with the functions of its
+/// The front of the recorder's table (workspan-recorder, `abi::Table`), with the functions of its
 /// general path. Functions are only ever appended there, so this layout stays right.
 #[repr(C)]
 pub(crate) struct Table {
@@ -136,12 +136,16 @@ mod found {
     #[inline]
     pub(crate) fn table() -> Option<&'static Table> {
         let table = TABLE.load(Ordering::Acquire);
-        if table.is_null() { None } else { asked(table) }
+        if table.is_null() {
+            None
+        } else {
+            table_of(table)
+        }
     }
 
     #[cold]
     #[inline(never)]
-    fn asked(table: *mut Table) -> Option<&'static Table> {
+    fn table_of(table: *mut Table) -> Option<&'static Table> {
         let table = if ptr::eq(table, (&raw const NOT_ASKED).cast()) {
             ask()
         } else {
@@ -186,13 +190,13 @@ mod found {
 mod tests {
     use super::Table;
     use core::mem::offset_of;
-    use workspan_recorder::front;
+    use workspan_recorder::abi;
 
     #[test]
     fn has_the_layout_of_the_recorders_table() {
         macro_rules! same {
             ($($field:ident),*) => {
-                $(assert_eq!(offset_of!(Table, $field), offset_of!(front::Table, $field), stringify!($field));)*
+                $(assert_eq!(offset_of!(Table, $field), offset_of!(abi::Table, $field), stringify!($field));)*
             };
         }
         same!(
@@ -237,6 +241,6 @@ mod tests {
             worker_end,
             keep
         );
-        assert!(size_of::<Table>() <= size_of::<front::Table>());
+        assert!(size_of::<Table>() <= size_of::<abi::Table>());
     }
 }

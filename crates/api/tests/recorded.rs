@@ -48,7 +48,7 @@ fn hand_made_tasks_are_told_as_they_were() {
     let dag: Dag = workspan_reader::open(&file, &OpenOptions::default()).unwrap();
     // The recording is a spool file.
     let mut warnings = dag.meta.warnings.iter();
-    let unresolved = "Sites are not resolved to source lines";
+    let unresolved = "Sites have no source lines";
     assert!(
         warnings.all(|w| w.starts_with(unresolved)),
         "{:?}",

@@ -6,10 +6,10 @@
 //! time. A steal's cost is the median of many forced steals, because a thief may be at any point of
 //! its search for work.
 
-mod left_out;
 mod library;
 mod openmp;
 mod probe;
+mod skipped_join;
 mod steal;
 mod task_cost;
 mod tbb;
@@ -57,7 +57,7 @@ pub struct RecordCost {
 pub fn calibrate() -> Calibration {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     let probes = probe::measure();
-    let joins = left_out::joins_of_rayon();
+    let joins = skipped_join::joins_of_rayon();
     let steals = (cpus > 1).then(steal::of_rayon).flatten();
     // Nearly every Rayon strand begins and ends with one of a join's three timed records.
     let timed: Vec<f64> = probes

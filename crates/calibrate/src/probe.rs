@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use workspan_recorder::TABLE;
-use workspan_recorder::front::{CLOCK_TSC, Handle, Table};
+use workspan_recorder::abi::{CLOCK_TSC, Handle, Table};
 use workspan_recorder::wire::{Kind, SLACK};
 
 use crate::RecordCost;

@@ -6,21 +6,21 @@ use workspan_analysis::{Metric, Options, report};
 use workspan_dag::Dag;
 use workspan_export::{advise_json, advise_text};
 
-use crate::compare::Looks;
+use crate::compare::TextStyle;
 use crate::output::print;
 use crate::section::SectionArgs;
 use crate::trace::TraceArgs;
 use workspan_record::progress::Progress;
 use workspan_record::units::time;
 
-/// Finds the code whose change reaches a wanted parallelism, and says how large tasks should be
+/// Finds the code to change to reach a target parallelism, and the right size of tasks
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Finds the code whose change reaches a wanted parallelism, and says how large tasks should be.
+    long_about = "Finds the code to change to reach a target parallelism, and the right size of tasks.
 
-Takes the code block that weighs most on the critical path as spread over workers, no finer than a steal is worth, finds the \
-path again, and so on; then drops what is not needed. The changes are listed by what they gain, each with its place, its kind, \
-and what parallelism and time it leads to.",
+It spreads the code block with the largest share of the critical path over workers, no finer than a steal is \
+worth, finds the critical path again, and repeats; then it drops the changes that are not needed. The changes \
+are sorted by gain. Each has its place, its kind, and the parallelism and time that it leads to.",
     after_help = "\
 Examples:
   workspan advise run.wspan
@@ -37,17 +37,17 @@ pub struct AdviseArgs {
     /// Parallelism to reach (default: the number of cores)
     #[arg(long, value_name = "N", value_parser = parallelism)]
     target_parallelism: Option<f64>,
-    /// Cores it is to run on (default: the run's workers)
+    /// Number of cores to run on (default: the run's workers)
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
     cores: Option<u32>,
-    /// What creating a task costs (default: what a probe costs in the trace, which is of that size)
+    /// Cost of creating a task (default: the cost of a probe in the trace, which is similar)
     #[arg(long, value_name = "TIME", value_parser = time)]
     spawn_cost: Option<f64>,
-    /// What the critical path is weighed by: time, or a counter of the trace by name (without
-    /// advice on the size of tasks and the number of workers)
+    /// The metric for the critical path: time, or a counter of the trace by its name (with a
+    /// counter there is no advice on the size of tasks and the number of workers)
     #[arg(long, value_name = "NAME", default_value = "time")]
     metric: String,
-    /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in
+    /// Cost of a steal, in the trace's time unit or in counts of the metric (default: the cost in
     /// the trace)
     #[arg(long, value_name = "N")]
     burden: Option<u64>,
@@ -55,7 +55,7 @@ pub struct AdviseArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    looks: Looks,
+    looks: TextStyle,
 }
 
 /// `workspan advise`.
@@ -82,7 +82,7 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     let report = report(&dag, &measured).with_context(of_file)?;
     if report.work_span.span == 0 {
         bail!(
-            "{}: has no critical path: all its strands weigh nothing",
+            "{}: has no critical path, because all its strands have no weight",
             of_file()
         );
     }

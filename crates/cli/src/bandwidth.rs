@@ -10,11 +10,11 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::Serialize;
 use workspan_runtimes::thread_count_variables;
 
-/// Is it the memory? Runs serial copies of a program at once, each on a CPU of its own, against one
-/// alone
+/// Shows whether memory is the limit: runs serial copies of a program at once, each on its own CPU,
+/// and compares them with one copy alone
 ///
-/// Copies share nothing but the machine: caches, memory bandwidth, clock rate. What they lose
-/// together no scheduling gets back (Cilkview, SPAA'10, section 5).
+/// The copies share nothing but the machine: caches, memory bandwidth, clock rate. No scheduler can
+/// win back what they lose by running together (Cilkview, SPAA'10, section 5).
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,13 +25,13 @@ Examples:
 Each copy runs with RAYON_NUM_THREADS=1 and OMP_NUM_THREADS=1, pinned to one CPU, without input, its output thrown away.
 Copies run in the same folder at the same time: a program that writes files needs names of its own for each run.")]
 pub struct BandwidthArgs {
-    /// Copies at once (default: the CPUs this process may use)
+    /// Number of copies at once (default: the CPUs this process may use)
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(2..=4096))]
     copies: Option<u32>,
-    /// Rounds of one alone, then all at once
+    /// Number of rounds; each runs one copy alone, then all at once
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// One JSON object: times in nanoseconds
+    /// Print one JSON object, with times in nanoseconds
     #[arg(long)]
     json: bool,
     /// The program and its arguments
@@ -41,7 +41,7 @@ pub struct BandwidthArgs {
 
 /// The measurements, in ns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Measured {
+struct BandwidthResult {
     workspan_bandwidth: u32,
     copies: usize,
     cpus: usize,
@@ -67,24 +67,24 @@ pub fn run(args: &BandwidthArgs) -> anyhow::Result<()> {
     let copies = args.copies.map_or(cpus.len(), |p| p as usize);
     ensure!(
         copies >= 2,
-        "this process may use one CPU only, so nothing can run beside anything; see `taskset -p $$`"
+        "this process may use only one CPU, so no two copies can run at once; see `taskset -p $$`"
     );
     let mut progress = Progress::new(args.repeat);
     // The first run fills the page cache.
-    progress.says("warming up");
+    progress.report("warming up");
     round(&args.program, &cpus[..1])?;
     let (mut alone, mut together) = (Vec::new(), Vec::new());
     for n in 1..=args.repeat {
-        progress.says(&format!("round {n} of {}: one alone", args.repeat));
+        progress.report(&format!("round {n} of {}: one alone", args.repeat));
         // Another CPU each time, because one may be slower than the others.
         let cpu = cpus[(n as usize - 1) % cpus.len()];
         alone.extend(round(&args.program, &[cpu])?);
-        progress.says(&format!("round {n} of {}: {copies} at once", args.repeat));
+        progress.report(&format!("round {n} of {}: {copies} at once", args.repeat));
         let places: Vec<usize> = (0..copies).map(|i| cpus[i % cpus.len()]).collect();
         together.extend(round(&args.program, &places)?);
     }
     drop(progress);
-    let measured = Measured::new(copies, cpus.len(), alone, together);
+    let measured = BandwidthResult::new(copies, cpus.len(), alone, together);
     if args.json {
         let json = serde_json::to_string(&measured)?;
         return crate::output::print(&format!("{json}\n"));
@@ -98,7 +98,7 @@ fn name(program: &[std::ffi::OsString]) -> String {
     name.to_string_lossy().into_owned()
 }
 
-impl Measured {
+impl BandwidthResult {
     fn new(copies: usize, cpus: usize, mut alone: Vec<u64>, mut together: Vec<u64>) -> Self {
         alone.sort_unstable();
         together.sort_unstable();
@@ -138,10 +138,10 @@ impl Measured {
                 "  {copies} copies shared {cpus} CPUs, so this says nothing about memory: leave --copies out.\n"
             )
         } else if self.slower_range[0] <= 1.1 && self.slower > 1.1 {
-            "  The runs differ too much to tell: try again on a quieter machine, or with --repeat 9.\n"
+            "  The runs differ too much for a conclusion: try again on a quieter machine, or with --repeat 9.\n"
                 .to_owned()
         } else if self.slower <= 1.1 {
-            "  Copies hardly slow each other down: memory and caches are not what limits this program.\n"
+            "  Copies hardly slow each other down, so memory and caches do not limit this program.\n"
                 .to_owned()
         } else {
             format!(
@@ -244,7 +244,7 @@ impl Progress {
         }
     }
 
-    fn says(&mut self, what: &str) {
+    fn report(&mut self, what: &str) {
         if self.terminal && (self.rounds > 1 || self.begin.elapsed() > Duration::from_secs(1)) {
             // If the terminal is gone, the message is not needed.
             let _ = write!(std::io::stderr(), "\r\x1b[K{what}");
@@ -270,7 +270,7 @@ mod tests {
     fn copies_that_slow_each_other_down_bound_the_speedup() {
         let alone = vec![1_000 * MS, 1_010 * MS, 990 * MS];
         let together = vec![1_600 * MS; 12];
-        let measured = Measured::new(4, 4, alone, together);
+        let measured = BandwidthResult::new(4, 4, alone, together);
         assert!((measured.slower - 1.6).abs() < 1e-9);
         assert!((measured.at_most - 2.5).abs() < 1e-9);
         let text = measured.text("sort");
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn independent_copies_are_not_limited() {
-        let measured = Measured::new(2, 2, vec![500 * MS; 3], vec![505 * MS; 6]);
+        let measured = BandwidthResult::new(2, 2, vec![500 * MS; 3], vec![505 * MS; 6]);
         let text = measured.text("fib");
         assert!(text.contains("hardly slow each other down"), "{text}");
         assert!(measured.at_most > 1.95 && measured.at_most <= 2.0);
@@ -287,12 +287,13 @@ mod tests {
 
     #[test]
     fn noise_and_shared_cpus_give_no_verdict() {
-        let noisy = Measured::new(2, 2, vec![500 * MS, 900 * MS, 510 * MS], vec![600 * MS; 6]);
+        let noisy =
+            BandwidthResult::new(2, 2, vec![500 * MS, 900 * MS, 510 * MS], vec![600 * MS; 6]);
         assert!(noisy.text("x").contains("differ too much"));
-        let shared = Measured::new(4, 2, vec![500 * MS; 3], vec![1_000 * MS; 12]);
+        let shared = BandwidthResult::new(4, 2, vec![500 * MS; 3], vec![1_000 * MS; 12]);
         assert!(shared.text("x").contains("says nothing about memory"));
         assert!((shared.at_most - 2.0).abs() < 1e-9);
-        let short = Measured::new(2, 2, vec![5 * MS; 3], vec![5 * MS; 6]);
+        let short = BandwidthResult::new(2, 2, vec![5 * MS; 3], vec![5 * MS; 6]);
         assert!(short.text("x").contains("less than 0.1 s"));
     }
 }

@@ -12,15 +12,15 @@ use workspan_record::costs::{calibration, steals};
 use workspan_record::embedded;
 use workspan_runtimes::Id;
 
-/// Measures what recording and stealing cost on this machine, and keeps it for the traces to come
+/// Measures the cost of recording and stealing on this machine, and saves it for later traces
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Measures what recording and stealing cost on this machine, and keeps it for the traces to come.
+    long_about = "Measures the cost of recording and stealing on this machine, and saves it for later traces.
 
-`record` does it by itself the first time; do it again when the machine was busy then. A trace keeps the costs it was \
-recorded with: probes are taken out of the times of strands, and a steal's cost is the burden. Steals are measured for Rayon and \
-for the OpenMP and oneTBB libraries of the system; `record` measures any other library the first time a program \
-loads it.",
+`record` does this the first time; repeat it if the machine was busy then. A trace keeps the costs that were \
+valid when it was recorded: the cost of probes is subtracted from the times of strands, and the cost of a steal \
+is the burden. Steals are measured for Rayon and for the OpenMP and oneTBB libraries of the system; `record` \
+measures any other library the first time a program loads it.",
     after_help = "\
 Examples:
   workspan calibrate
@@ -52,7 +52,9 @@ pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
     match kept {
         Some(file) => say!("workspan: kept in {}", file.display()),
         None => {
-            say!("workspan: not kept: no steal came about; try again when the machine is less busy")
+            say!(
+                "workspan: not saved, because no steal happened; try again when the machine is less busy"
+            )
         }
     }
     Ok(())
@@ -68,7 +70,7 @@ struct Costs {
 }
 
 /// A measurement that failed.
-struct Missing {
+struct FailedMeasurement {
     what: String,
     why: String,
 }
@@ -76,7 +78,7 @@ struct Missing {
 impl Costs {
     /// Adds the cost of a steal for each shared library of the system, and stores it in the tool's
     /// folder.
-    fn add_library_steals(&mut self, folder: &Path) -> Vec<Missing> {
+    fn add_library_steals(&mut self, folder: &Path) -> Vec<FailedMeasurement> {
         let mut missing = Vec::new();
         if self.calibration.cpus < 2 {
             return missing;
@@ -91,7 +93,7 @@ impl Costs {
                     steals::keep(folder, &steals);
                     self.calibration.steals.push(steals);
                 }
-                Err(why) => missing.push(Missing {
+                Err(why) => missing.push(FailedMeasurement {
                     what: format!("a steal, {runtime}"),
                     why,
                 }),
@@ -101,7 +103,7 @@ impl Costs {
     }
 }
 
-fn text(costs: &Costs, missing: &[Missing]) -> String {
+fn text(costs: &Costs, missing: &[FailedMeasurement]) -> String {
     let c = &costs.calibration;
     let mut out = String::new();
     let mut line = |what: &str, ns: f64, note: &str| {
@@ -171,7 +173,7 @@ fn text(costs: &Costs, missing: &[Missing]) -> String {
     {
         not("a steal, Rayon", "the machine is too busy");
     }
-    for Missing { what, why } in missing {
+    for FailedMeasurement { what, why } in missing {
         not(what, why);
     }
     out

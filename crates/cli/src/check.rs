@@ -10,7 +10,7 @@ use workspan_export::{
     check_github, check_json, check_junit, check_markdown, check_sarif, check_text,
 };
 
-use crate::compare::{Looks, Measured, names};
+use crate::compare::{Measured, TextStyle, names};
 use crate::lake;
 use crate::output::print;
 use workspan_record::progress::Progress;
@@ -22,18 +22,18 @@ pub const BROKEN: u8 = 3;
 /// What the result is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Format {
-    /// A line for each limit, for people.
+    /// One line for each limit.
     #[default]
     Text,
     /// One object with stable keys.
     Json,
-    /// Annotations of GitHub Actions at the lines of broken limits.
+    /// GitHub Actions annotations at the lines that break a limit.
     Github,
     /// A comment for a pull request: limits, before and after, a picture.
     Markdown,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
-    /// JUnit XML, a test case for each limit.
+    /// JUnit XML with one test case for each limit.
     Junit,
 }
 
@@ -46,21 +46,21 @@ fn also(text: &str) -> Result<(Format, PathBuf), String> {
     Ok((Format::from_str(format, false)?, PathBuf::from(file)))
 }
 
-/// Checks limits, alone or against a baseline, and says where a broken one comes from
+/// Checks a run against limits or a baseline, and names the code that breaks a limit
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     group = clap::ArgGroup::new("limit").required(true).multiple(true).args([
         "min_parallelism", "min_burdened_parallelism", "min_speedup_bound", "max_elapsed", "max_delay", "max_no_work",
         "max_regression", "max_work_growth", "max_span_growth", "baseline_lake",
     ]),
-    long_about = "Checks limits, alone or against a baseline, and says where a broken one comes from.
+    long_about = "Checks a run against limits or a baseline, and names the code that breaks a limit.
 
-Exit codes: 0 all limits are kept, 3 one is broken, 1 it could not be checked, 2 wrong usage.
+Exit codes: 0 all limits are kept, 3 a limit is broken, 1 the check failed, 2 wrong usage.
 
-Several runs count with their mean. A growth over the baseline that is within the noise of several runs a side breaks no \
-limit; with one run a side the noise is not known, so leave room for it.
+Several runs are averaged. With several runs per side, growth over the baseline that is within the noise breaks \
+no limit. With one run per side the noise is unknown, so choose limits with room for it.
 
-With --baseline-lake the limits are what the last runs of a lake have, noise included (docs/lake.md).",
+With --baseline-lake, the limits come from the last runs in a lake and include their noise (docs/lake.md).",
     after_help = "\
 Examples:
   workspan check run.wspan --min-parallelism 8 --max-delay 5%
@@ -72,10 +72,10 @@ Examples:
   workspan check run.wspan --baseline-lake ~/lake --last 20 --same branch=main"
 )]
 pub struct CheckArgs {
-    /// The run's traces; several for the spread
+    /// The traces to check; several of them show the noise
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// What growth is measured against; once a trace, several times for several runs
+    /// A trace that growth is measured against; repeat it for several runs
     #[arg(long, value_name = "FILE")]
     baseline: Vec<PathBuf>,
     /// Work divided by span must be at least this
@@ -107,31 +107,31 @@ pub struct CheckArgs {
     /// Maximum growth of the span over the baseline
     #[arg(long, value_name = "10%", value_parser = percent, requires = "baseline")]
     max_span_growth: Option<f64>,
-    /// Check that the run is as runs of this lake usually are (`workspan lake`)
+    /// Check the run against the usual runs in this lake (`workspan lake`)
     #[arg(long, value_name = "ROOT", conflicts_with_all = [
         "baseline", "also", "min_parallelism", "min_burdened_parallelism", "min_speedup_bound", "max_elapsed",
         "max_delay", "max_no_work",
     ])]
     baseline_lake: Option<OsString>,
-    /// With --baseline-lake: how many runs say what is usual
+    /// With --baseline-lake: the number of runs that define what is usual
     #[arg(long, value_name = "N", requires = "baseline_lake")]
     last: Option<u32>,
-    /// With --baseline-lake: take runs with this tag alone (repeatable)
+    /// With --baseline-lake: use only runs with this tag (repeatable)
     #[arg(long, value_name = "KEY=VALUE", requires = "baseline_lake")]
     same: Vec<String>,
-    /// How the result is printed
+    /// Format of the result
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Also write the result in this format to a file, replacing it; may be given several times
+    /// Also write the result in this format to FILE, which is replaced; repeatable
     #[arg(long, value_name = "FORMAT:FILE", value_parser = also)]
     also: Vec<(Format, PathBuf)>,
     #[command(flatten)]
     measured: Measured,
     #[command(flatten)]
-    looks: Looks,
+    looks: TextStyle,
 }
 
 /// `workspan check`.

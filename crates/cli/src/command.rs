@@ -41,7 +41,7 @@ use crate::{
 /// Maximum number of columns of help; on a narrower terminal it has the terminal's width.
 pub const MAX_HELP_COLUMNS: usize = 200;
 
-/// Where did the speedup of a task-parallel program go, and which line to change to get it back?
+/// Shows where a task-parallel program loses its speedup, and which line to change to get it back
 #[derive(Debug, Parser)]
 #[command(
     name = "workspan",

@@ -13,15 +13,16 @@ use crate::section::SectionArgs;
 use crate::trace::Reading;
 use workspan_record::progress::Progress;
 
-/// Puts runs side by side: before and after, two runtimes, several core counts
+/// Compares runs: before and after a change, two runtimes, several core counts
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Puts runs side by side: before and after, two runtimes, several core counts.
+    long_about = "Compares runs: before and after a change, two runtimes, several core counts.
 
-Every trace is a side of its own, and the first is the base. To know what is noise, give several runs a side and `--` \
-between the sides: a difference whose 95 % interval (Welch's t) holds 0 is marked as noise.
+Each trace is one side of the comparison, and the first is the base. To tell changes from noise, give several \
+runs per side, with `--` between the sides: a difference whose 95 % interval (Welch's t) contains 0 is marked as \
+noise.
 
-Positions match by file and line; after an edit, by the text of the source line.",
+Positions are matched by file and line; after an edit, by the text of the source line.",
     after_help = "\
 Examples:
   workspan compare before.wspan after.wspan
@@ -31,16 +32,16 @@ Examples:
   workspan compare --json a.wspan b.wspan | jq .quantities.elapsed.differences"
 )]
 pub struct CompareArgs {
-    /// Traces: each a side; with `--`, the runs of the first side
+    /// Traces, one per side; with `--`, the runs of the first side
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The runs of the next side; a further `--` begins another
+    /// The runs of the next side; another `--` begins a further side
     #[arg(last = true, value_name = "FILE")]
     more: Vec<OsString>,
-    /// Names of the sides, in their order (default: the files' names)
+    /// Names of the sides, in order (default: the files' names)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     name: Vec<String>,
-    /// Most spawn sites and most code blocks shown
+    /// Maximum number of spawn sites and of code blocks to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     rows: usize,
     /// Print one JSON object with stable keys instead of text
@@ -49,16 +50,16 @@ pub struct CompareArgs {
     #[command(flatten)]
     measured: Measured,
     #[command(flatten)]
-    looks: Looks,
+    looks: TextStyle,
 }
 
 /// How runs are measured.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Measured {
-    /// Leave the recorder's own time in the measures
+    /// Do not subtract the recorder's own time
     #[arg(long)]
     raw: bool,
-    /// Count time blocked (I/O, locks) as work
+    /// Count blocked time (I/O, locks) as work
     #[arg(long)]
     count_blocked: bool,
     #[command(flatten)]
@@ -107,8 +108,8 @@ impl Measured {
 
 /// How text looks.
 #[derive(Debug, Clone, clap::Args)]
-pub struct Looks {
-    /// Nothing but ASCII
+pub struct TextStyle {
+    /// Use ASCII characters only
     #[arg(long)]
     ascii: bool,
     /// Colours
@@ -116,7 +117,7 @@ pub struct Looks {
     color: Color,
 }
 
-impl Looks {
+impl TextStyle {
     /// The options for stdout, with at most `rows` rows per table.
     pub fn options(&self, rows: usize) -> CompareOptions {
         let stdout = std::io::stdout();

@@ -6,7 +6,7 @@ use clap_complete::{Shell, generate};
 use crate::command::Cli;
 use crate::output;
 
-/// Prints the completions of a shell
+/// Prints a shell completion script
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -16,10 +16,10 @@ use crate::trace::TraceArgs;
 /// What the colours of a dot file say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum ColorBy {
-    /// What lies on the critical path
+    /// Whether it is on the critical path
     #[default]
     Critical,
-    /// The level of the task: creates from the root
+    /// The task's level: the number of creations from the root
     Level,
 }
 
@@ -28,29 +28,28 @@ enum ColorBy {
 pub enum Format {
     /// The text trace: JSON Lines that every command reads back.
     Text,
-    /// A SQLite database, as `workspan sql --schema` describes it; an existing one gets the run as
-    /// a further one.
+    /// A SQLite database (see `workspan sql --schema`); a run is added to an existing one.
     Sqlite,
-    /// For Perfetto (ui.perfetto.dev): a track a thread, a slice a strand, steals as flows, running
-    /// and ready strands as counters.
+    /// For Perfetto (ui.perfetto.dev): threads as tracks, strands as slices, steals as flows,
+    /// numbers of running and ready strands as counters.
     Perfetto,
-    /// The same as JSON, for chrome://tracing and others.
+    /// The same in the Chrome JSON format, for chrome://tracing and others.
     Chrome,
-    /// The DAG for Graphviz, tasks collapsed where there are too many.
+    /// The DAG for Graphviz; tasks are collapsed if there are too many.
     Dot,
-    /// Parallelism and critical share of each spawn site as CSV, as TaskProf's
-    /// parallelism_profile.csv has them.
+    /// Parallelism and critical share of each spawn site as CSV, like TaskProf's
+    /// parallelism_profile.csv.
     Taskprof,
-    /// The run as the files that TaskProf2's analysis (gentprof) reads, in a folder; of a
-    /// series-parallel run that is not folded.
+    /// A folder of files for TaskProf2's analysis (gentprof); only for series-parallel runs without
+    /// folded tasks.
     TaskprofInput,
-    /// The DAG as DAG Recorder's .dag, version 1.24, of a series-parallel run: for dag2any and
-    /// DAGViz.
+    /// A DAG Recorder .dag file, version 1.24, for dag2any and DAGViz; only for series-parallel
+    /// runs.
     DagRecorder,
-    /// Threads and tasks as otf2-print -A prints an OTF2 archive of Score-P.
+    /// Threads and tasks in the text format of otf2-print -A for Score-P's OTF2 archives.
     Otf2Print,
-    /// The samples with their logical stacks for pprof, compressed by gzip:
-    /// `go tool pprof run.pb.gz`.
+    /// The samples with their logical stacks for pprof, compressed with gzip: `go tool pprof
+    /// run.pb.gz`.
     Pprof,
     /// The same for speedscope (www.speedscope.app), JSON.
     Speedscope,
@@ -127,20 +126,20 @@ pub struct ExportArgs {
     /// The format
     #[arg(long, value_enum)]
     format: Format,
-    /// Where to write (default: stdout)
+    /// Output file (default: stdout)
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Nodes in a dot file at most: the heaviest tasks are opened, others collapsed
+    /// Maximum number of nodes in a dot file; the heaviest tasks are expanded, others collapsed
     #[arg(long, value_name = "N", default_value_t = workspan_export::DOT_NODES)]
     nodes: usize,
-    /// Levels of tasks in a dot file that are opened at most; deeper ones stay collapsed
+    /// Maximum number of levels of tasks that a dot file expands; deeper ones stay collapsed
     #[arg(long, value_name = "N")]
     levels: Option<u32>,
-    /// What the colours of a dot file say: critical or level
+    /// What the colours of a dot file mean: critical or level
     #[arg(long, value_enum, default_value_t)]
     color_by: ColorBy,
-    /// Replace the names of the program, its files, functions and regions, and the host, and leave
-    /// out arguments, paths, source lines and warnings (docs/export.md says what stays)
+    /// Replace the names of the program, its files, functions, regions and the host; leave out
+    /// arguments, paths, source lines and warnings (docs/export.md lists what stays)
     #[arg(long)]
     redact: bool,
 }

@@ -14,7 +14,7 @@ use workspan_export::flame::{folded, svg};
 
 use crate::trace::TraceArgs;
 
-/// A flame graph over logical stacks: spawn sites from the root, then the code
+/// Draws a flame graph of logical stacks: the spawn sites from the root, then the code
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,16 +37,17 @@ code; the runtime's own frames are left out. A file that ends in .svg is a pictu
 pub struct FlameArgs {
     #[command(flatten)]
     trace: TraceArgs,
-    /// Which samples: all, critical-path, ready-path, no-work-app, site=TEXT, stretch
+    /// Which samples to show: all, critical-path, ready-path, no-work-app, site=TEXT, stretch
     #[arg(long, value_name = "WHAT", default_value = "all", value_parser = what)]
     of: FlameOf,
     /// A run of the same program on one worker, for --of stretch
     #[arg(long, value_name = "FILE")]
     serial: Option<PathBuf>,
-    /// Keep each level of tasks that create tasks of their own site
+    /// Show each level of recursion separately, instead of merging tasks that create tasks of their
+    /// own site
     #[arg(long)]
     recursion: bool,
-    /// Where to write (default: folded text to stdout)
+    /// Output file (default: folded text to stdout)
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 }

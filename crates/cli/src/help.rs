@@ -10,7 +10,7 @@ use workspan_export::paragraph;
 use crate::command::Cli;
 use crate::output::{print, width};
 
-/// Explains a command, or a term of the report
+/// Explains a command or a term of the report
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:

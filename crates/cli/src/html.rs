@@ -10,17 +10,17 @@ use workspan_view::html::{self, Carry};
 
 use crate::output::print;
 use crate::output_file;
-use crate::view::LookedAt;
+use crate::view::PageOptions;
 use workspan_record::progress::Progress;
 use workspan_record::units::{self, ParseError};
 
-/// Writes the viewer with the runs inside as one HTML file, to send or to keep
+/// Writes the viewer and its runs into one HTML file, to send or to archive
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Writes the viewer with the runs inside as one HTML file, to send or to keep.
+    long_about = "Writes the viewer and its runs into one HTML file, to send or to archive.
 
-The file needs no server and no network. What does not fit into the budget is left out, finest detail of the timeline first; \
-the page says where its detail stops.",
+The file needs no server and no network. If the budget is too small for everything, the finest detail of the \
+timeline is left out first; the page says where detail is missing.",
     after_help = "\
 Examples:
   workspan html run.wspan                              # run.html, beside it
@@ -32,19 +32,19 @@ pub struct HtmlArgs {
     /// Traces (recorded or text); the first is shown first
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The file to write, by default the first trace's name with `.html`; an older report is
-    /// replaced, anything else is not
+    /// Output file (default: the first trace's name with `.html`); replaces an older report, but no
+    /// other file
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Maximum size of the file, such as 500KB or 5MB (default: ten times the traces' size, at
     /// least 500KB and at most 5MB)
     #[arg(long, value_name = "SIZE", value_parser = budget)]
     budget: Option<u64>,
-    /// Whole source files where they are named, not only the lines around what is hot or a position
+    /// Include whole source files, not only the lines near hot code and positions
     #[arg(long)]
     sources: bool,
     #[command(flatten)]
-    looked_at: LookedAt,
+    looked_at: PageOptions,
 }
 
 /// `workspan html`.

@@ -10,7 +10,7 @@ use workspan_reader::formats::FORMAT_KEY;
 use crate::output::print;
 use crate::trace::{TraceArgs, describe};
 
-/// Shows what a trace is of: host, command, runtime, clock, size, what was and wasn't captured
+/// Describes a trace: host, command, runtime, clock, size, and what was and was not recorded
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -46,14 +46,14 @@ struct Info<'a> {
     probe_cost: u64,
     tasks: u64,
     strands: u64,
-    captured: Vec<Captured>,
+    captured: Vec<TraceContent>,
     facts: Vec<(&'a str, &'a str)>,
     warnings: &'a [String],
 }
 
 /// A kind of item in a trace, and the number of such items.
 #[derive(Serialize)]
-struct Captured {
+struct TraceContent {
     what: &'static str,
     count: u64,
     note: String,
@@ -152,7 +152,7 @@ fn folded(dag: &Dag) -> String {
     )
 }
 
-fn captured(dag: &Dag) -> Vec<Captured> {
+fn captured(dag: &Dag) -> Vec<TraceContent> {
     let sites: Vec<_> = {
         let mut used: Vec<u32> = dag
             .tasks
@@ -179,7 +179,7 @@ fn captured(dag: &Dag) -> Vec<Captured> {
         })
         .count();
     let counters: Vec<&str> = dag.counters.iter().map(|c| c.name.as_str()).collect();
-    let row = |what, count: usize, note: String| Captured {
+    let row = |what, count: usize, note: String| TraceContent {
         what,
         count: count as u64,
         note,
@@ -212,16 +212,16 @@ fn captured(dag: &Dag) -> Vec<Captured> {
         row("parts", dag.parts.len(), text("")),
         row(
             "folded subtrees",
-            dag.folded.len().saturating_sub(dag.unrecorded.len()),
-            workspan_export::shortened(&dag.meta).unwrap_or_else(|| folded(dag)),
+            dag.folded.len().saturating_sub(dag.skipped.len()),
+            workspan_export::read_folding(&dag.meta).unwrap_or_else(|| folded(dag)),
         ),
     ];
-    if !dag.unrecorded.is_empty() {
+    if !dag.skipped.is_empty() {
         let share = 100.0 * unrecorded(dag);
         let note = format!(
             "{share:.0} % of the time that tasks ran; what is inside is estimated, see --max-overhead"
         );
-        rows.push(row("unrecorded strands", dag.unrecorded.len(), note));
+        rows.push(row("unrecorded strands", dag.skipped.len(), note));
     }
     rows
 }
@@ -230,7 +230,7 @@ fn captured(dag: &Dag) -> Vec<Captured> {
 fn unrecorded(dag: &Dag) -> f64 {
     let time = |s: usize| (dag.strands.end[s] - dag.strands.start[s]) as f64;
     let all: f64 = (0..dag.strands.len()).map(time).sum();
-    let part: f64 = dag.unrecorded.iter().map(|u| time(u.0 as usize)).sum();
+    let part: f64 = dag.skipped.iter().map(|u| time(u.0 as usize)).sum();
     part / all.max(1.0)
 }
 

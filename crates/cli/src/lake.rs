@@ -10,14 +10,15 @@ use workspan_record::lake::{INSTALL, program};
 use crate::command::Cli;
 use crate::output::print;
 
-/// Many runs at once: keeps them as Parquet files, asks all of them in SQL, says what is usual
+/// Keeps many runs as Parquet files: queries all of them in SQL, and compares a run with what is
+/// usual
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     disable_help_flag = true,
-    long_about = "Many runs at once: keeps them as Parquet files, asks all of them in SQL, says what is usual.
+    long_about = "Keeps many runs as Parquet files: queries all of them in SQL, and compares a run with what is usual.
 
-This starts `workspan-lake`, a program of its own, found beside `workspan` or in PATH. `cargo install workspan-lake` installs it. \
-`workspan lake --help` has its commands, docs/lake.md a tour.",
+This starts the separate program `workspan-lake`, found next to `workspan` or in PATH. `cargo install \
+workspan-lake` installs it. `workspan lake --help` lists its commands, and docs/lake.md is a tour.",
     after_help = "\
 Examples:
   workspan lake add runs/*.wspan --into ~/lake --tag commit=3f1c9a --tag branch=main
@@ -27,7 +28,7 @@ Examples:
   workspan lake check run.wspan --baseline-lake ~/lake --last 20 --same branch=main"
 )]
 pub struct LakeArgs {
-    /// What `workspan-lake` is to do, and its flags
+    /// The command and flags for `workspan-lake`
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,

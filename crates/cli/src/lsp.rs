@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-/// Shows the last run in an editor: a server of the Language Server Protocol on standard input and
-/// output
+/// Shows the last run in an editor: a Language Server Protocol server on standard input and output
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Shows the last run in an editor: a server of the Language Server Protocol on standard input and output.
+    long_about = "Shows the last run in an editor: a Language Server Protocol server on standard input and output.
 
-Findings are diagnostics at their lines, spawn sites and hot lines have code lenses and hovers. The newest trace of the \
-workspace is shown (run.wspan beside the sources, or target/workspan/runs), and replaced when a newer one is recorded. Lines \
-that changed since the recording are marked as stale. docs/editors.md shows how editors are told of it.",
+Findings are diagnostics at their lines; spawn sites and hot lines have code lenses and hovers. It shows the \
+newest trace of the workspace (run.wspan next to the sources, or one in target/workspan/runs), and switches when \
+a newer one is recorded. Lines that changed since the recording are marked as stale. docs/editors.md shows how \
+to set up editors.",
     after_help = "\
 Examples:
   workspan lsp

@@ -19,7 +19,7 @@ Examples:
 
 Packages of workspan install them; only `cargo install` needs this.")]
 pub struct ManArgs {
-    /// The folder the pages are written into; without it, the page of `workspan` is printed
+    /// The folder for the pages (default: print the page of `workspan`)
     #[arg(long, value_name = "FOLDER")]
     into: Option<PathBuf>,
 }

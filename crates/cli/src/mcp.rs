@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use anyhow::Context;
 use workspan_mcp::Settings;
 
-/// Answers coding agents: a server of the Model Context Protocol on standard input and output
+/// Serves coding agents: a Model Context Protocol server on standard input and output
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Answers coding agents: a server of the Model Context Protocol on standard input and output.
+    long_about = "Serves coding agents: a Model Context Protocol server on standard input and output.
 
-Its tools are findings, site, source_heat, what_if, compare, query and, with --allow-record, record. Nothing outside of the \
-allowed folders is read or written, also not by `..` or links. docs/agents.md shows how agents are told of it.",
+Its tools are findings, site, source_heat, what_if, compare, query and, with --allow-record, record. It reads \
+and writes nothing outside the allowed folders, not even through `..` or links. docs/agents.md shows how to set \
+it up.",
     after_help = "\
 Examples:
   workspan mcp                                   # traces and sources below the current folder

@@ -13,16 +13,16 @@ use crate::output::print;
 use crate::trace::{Reading, open};
 use workspan_record::progress::Progress;
 
-/// What is drawn.
+/// Which figure to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
-    /// Where workers x elapsed went; a bar a trace
+    /// Where the worker time went; one bar per trace
     Breakdown,
-    /// Strands running and ready over time; one trace
+    /// Running and ready strands over time; one trace
     Profile,
-    /// Bounds of the speedup by the first trace, and what the traces reached
+    /// Speedup bounds from the first trace, and the speedups of all traces
     Speedup,
-    /// Spawn sites by their part of the critical path and of the work; one trace
+    /// Spawn sites by their share of the critical path and of the work; one trace
     Sites,
 }
 
@@ -39,7 +39,7 @@ pub enum Format {
     Gnuplot,
 }
 
-/// Draws a figure fit for a paper, or gives its numbers
+/// Draws a figure for a paper, or writes its numbers
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -52,26 +52,26 @@ pub struct PlotArgs {
     /// Traces
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// What is drawn
+    /// Which figure to draw
     #[arg(long, value_enum)]
     kind: Kind,
-    /// Where to write (default: stdout); the ending says the format
+    /// Output file (default: stdout); its extension chooses the format
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// The format (default: by the ending of OUT, else svg)
+    /// Format (default: by OUT's extension, otherwise svg)
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Names of the traces, in their order (default: the files' names)
+    /// Names of the traces, in order (default: the files' names)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     name: Vec<String>,
     /// Width and height in points; `column` of a paper (252x180, text of 7 points) or `slide`
     /// (960x540, text of 18)
     #[arg(long, value_name = "WxH|column|slide", default_value = "640x400", value_parser = page)]
     size: Page,
-    /// In --kind breakdown, draw parts of each run's own time instead of times
+    /// With --kind breakdown: draw shares of each run's own time instead of times
     #[arg(long)]
     percent: bool,
-    /// Most spawn sites drawn
+    /// Maximum number of spawn sites to draw
     #[arg(long, value_name = "N", default_value_t = 12)]
     rows: usize,
     #[command(flatten)]

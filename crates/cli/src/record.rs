@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use workspan_record::after_run::{PrintReport, PrintTable};
 use workspan_record::cargo::command_line::CargoLine;
 use workspan_record::cargo::{self, Request};
 use workspan_record::lake::Lake;
 use workspan_record::options::keep_windows::{Length, Windows};
-use workspan_record::options::processes::Followed;
+use workspan_record::options::processes::ProcessHandling;
 use workspan_record::options::settings::Watch;
+use workspan_record::outcome::{PrintReport, PrintTable};
 use workspan_record::program;
 use workspan_record::trace_file::destination;
 
@@ -68,7 +68,7 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
             output: output.as_deref(),
             report: printer(common.no_report),
             watch,
-            followed: Followed::new(common.follow, args.processes, &args.command),
+            followed: ProcessHandling::new(common.follow, args.processes, &args.command),
             windows,
             swap_runtime: args.swap_runtime,
         }),

@@ -21,7 +21,7 @@ use crate::trace::{Reading, TraceArgs, describe, open};
 /// Default number of spawn sites in the long report.
 const DEFAULT_SITES: usize = 10;
 
-/// Says what limits the recorded program, at which line, and shows the evidence
+/// Reports what limits a recorded program, at which line, with the evidence
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -41,35 +41,34 @@ pub struct ReportArgs {
     /// Print one JSON object with stable keys instead of text
     #[arg(long)]
     json: bool,
-    /// What is measured: time, or a counter of the trace by name
+    /// What to measure: time, or a counter of the trace by its name
     #[arg(long, value_name = "NAME", default_value = "time")]
     metric: String,
-    /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in
+    /// Cost of a steal, in the trace's time unit or in counts of the metric (default: the cost in
     /// the trace)
     #[arg(long, value_name = "N")]
     burden: Option<u64>,
-    /// Most spawn sites shown, 10 where it is not given; implies --long
+    /// Maximum number of spawn sites to show (default 10); implies --long
     #[arg(long, value_name = "N")]
     sites: Option<usize>,
-    /// Leave the recorder's own time in the measures
+    /// Do not subtract the recorder's own time
     #[arg(long)]
     raw: bool,
-    /// Count time blocked (I/O, locks) as work
+    /// Count blocked time (I/O, locks) as work
     #[arg(long)]
     count_blocked: bool,
-    /// Print every table: breakdown, spawn sites, lines, low parallelism (default: what fits a
-    /// screen)
+    /// Print every table: breakdown, spawn sites, lines, low parallelism (default: one screen)
     #[arg(long)]
     long: bool,
-    /// After the report: lengths of strands and tasks, ready times, queue depth, steals (JSON: the
+    /// Add statistics: lengths of strands and tasks, ready times, queue depth, steals (in JSON: the
     /// key `statistics`)
     #[arg(long)]
     statistics: bool,
-    /// A run of the program on one worker: what the same code took less there counts as lost, cause
-    /// `stretch`
+    /// A run of the program on one worker; the additional time that the same code takes here counts
+    /// as lost, with the cause `stretch`
     #[arg(long, value_name = "FILE")]
     serial: Option<PathBuf>,
-    /// Nothing but ASCII
+    /// Use ASCII characters only
     #[arg(long)]
     ascii: bool,
     /// Colours
@@ -164,7 +163,7 @@ fn show_table(args: &ReportArgs, table: &Table, format: &Format) -> anyhow::Resu
 fn baseline(path: &Path, args: &ReportArgs, measured: &Options) -> anyhow::Result<Baseline> {
     let opening = args.trace.reading.measured(args.raw);
     let serial = args.section.open(path, opening, measured)?;
-    Baseline::of(&serial, measured).with_context(|| path.display().to_string())
+    Baseline::measure(&serial, measured).with_context(|| path.display().to_string())
 }
 
 /// Prints the report of the trace at `path` that fits on a screen, as `record` does after a run:

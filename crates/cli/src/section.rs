@@ -14,7 +14,7 @@ use crate::trace::open;
 /// Which section is measured.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SectionArgs {
-    /// Measure this section alone, as a run of its own: region:NAME, part:NAME or site:SITE
+    /// Measure only this section, as a run of its own: region:NAME, part:NAME or site:SITE
     /// (`workspan help section`)
     #[arg(long, value_name = "SECTION", value_parser = section_name)]
     pub only: Option<SectionName>,

@@ -15,7 +15,7 @@ use workspan_export::{SimulationRow, SimulationView, simulation_json, simulation
 use workspan_reader::packed;
 
 use crate::advise::ticks;
-use crate::compare::Looks;
+use crate::compare::TextStyle;
 use crate::output::print;
 use crate::output_file;
 use crate::section::SectionArgs;
@@ -29,8 +29,9 @@ use workspan_record::units::time;
 #[command(
     long_about = "Runs the recorded computation on virtual workers under a scheduling policy.
 
-Strands take what they weigh in the trace; creating and stealing tasks takes what is given. Whom a thief asks is drawn at random, \
-the same for the same seed. With -o the simulated run is written as a trace, for report, timeline, compare and the rest.",
+Strands take as long as in the trace; creating and stealing tasks takes the times given. Thieves choose their \
+victims at random, the same for the same seed. -o writes the simulated run as a trace, which every other command \
+reads.",
     after_help = "\
 Examples:
   workspan simulate run.wspan --workers 1,2,4..64
@@ -45,46 +46,46 @@ pub struct SimulateArgs {
     trace: TraceArgs,
     #[command(flatten)]
     section: SectionArgs,
-    /// Virtual workers; `4..64` is 4, 8, 16, 32 and 64
+    /// Numbers of virtual workers; `4..64` is 4, 8, 16, 32 and 64
     #[arg(long, value_name = "N,...", default_value = "1..128", value_parser = workers)]
     workers: Workers,
     /// work-first, help-first, delayed-children, bounded-queue:N, restrained-stealing or
     /// breadth-first
     #[arg(long, value_name = "POLICY", default_value = "help-first", value_parser = policy)]
     policy: Policy,
-    /// What a steal costs (default: the trace's burden)
+    /// Cost of a steal (default: the trace's burden)
     #[arg(long, value_name = "TIME", value_parser = time)]
     steal_cost: Option<f64>,
-    /// What a look at another worker's empty queue costs (default: a 32nd of a steal)
+    /// Cost of looking at another worker's empty queue (default: 1/32 of a steal)
     #[arg(long, value_name = "TIME", value_parser = time)]
     attempt_cost: Option<f64>,
-    /// What creating a task costs (default: what a probe costs in the trace, which is of that size)
+    /// Cost of creating a task (default: the cost of a probe in the trace, which is similar)
     #[arg(long, value_name = "TIME", value_parser = time)]
     spawn_cost: Option<f64>,
-    /// Runs, each with another seed
+    /// Number of runs, each with another seed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10000))]
     seeds: u32,
     /// The first seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Spreads some code over tasks of 1/K of it, or of at most TIME (`CODE into TIME`), the work
-    /// stays: `site:SITE xK`, `lines:FILE:FROM-TO xK`, `region:NAME xK`; or has tasks that, waited
-    /// for together, hold at most N of their site's run where they are created:
-    /// `site:SITE cutoff N`; may be repeated
+    /// A change to simulate. `site:SITE xK`, `lines:FILE:FROM-TO xK` or `region:NAME xK` spreads
+    /// code over K tasks; `CODE into TIME` spreads it over tasks of at most TIME; the work stays
+    /// the same. `site:SITE cutoff N` runs subtrees with at most N of the site's tasks serially.
+    /// Repeatable
     #[arg(long, value_name = "CODE xK")]
     fix: Vec<String>,
-    /// Writes the run of the first seed as a text trace, packed where FILE ends in .gz; for one
-    /// number of workers
+    /// Write the run of the first seed as a text trace, compressed if FILE ends in .gz; needs a
+    /// single number of workers
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Count time blocked (I/O, locks) as work
+    /// Count blocked time (I/O, locks) as work
     #[arg(long)]
     count_blocked: bool,
     /// Print one JSON object with stable keys instead of text
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    looks: Looks,
+    looks: TextStyle,
 }
 
 /// `workspan simulate`.
@@ -94,7 +95,7 @@ pub struct SimulateArgs {
 /// or the output can't be written.
 pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     if args.output.is_some() && args.workers.0.len() != 1 {
-        bail!("-o writes one run: say on how many workers, as --workers 64");
+        bail!("-o writes one run: choose its number of workers, such as --workers 64");
     }
     let progress = Progress::new("workspan: simulating …");
     let of_file = || args.trace.file.display().to_string();
@@ -107,7 +108,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     let was = report(&dag, &measured).with_context(of_file)?.work_span;
     if was.span == 0 {
         bail!(
-            "{}: has no critical path: all its strands weigh nothing",
+            "{}: has no critical path, because all its strands have no weight",
             of_file()
         );
     }
@@ -147,8 +148,8 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         if let Some(path) = &args.output {
             let name = || format!("{}: can't be written", path.display());
             let is_text = |start: &[u8]| {
-                use workspan_reader::open::Kind;
-                let text = Kind::of(start) == Some(Kind::Text);
+                use workspan_reader::open::FileKind;
+                let text = FileKind::from_bytes(start) == Some(FileKind::Text);
                 text || packed::is_packed(start) && !packed::is_recorded(start)
             };
             let mut out = BufWriter::new(output_file::create(path, is_text)?);

@@ -12,10 +12,10 @@ use crate::say;
 use crate::trace::{Reading, open};
 use workspan_record::progress::Progress;
 
-/// How the answer is written.
+/// Format of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Answer {
-    /// Columns for people
+    /// Aligned columns
     #[default]
     Table,
     /// Comma-separated values with a heading
@@ -24,13 +24,14 @@ enum Answer {
     Json,
 }
 
-/// Asks runs in SQL: strands, tasks, sites, edges, threads, steals, regions, counters, samples
+/// Queries runs in SQL: strands, tasks, sites, edges, threads, steals, regions, counters, samples
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Asks runs in SQL: strands, tasks, sites, edges, threads, steals, regions, counters, samples.
+    long_about = "Queries runs in SQL: strands, tasks, sites, edges, threads, steals, regions, counters, samples.
 
-Several traces are several runs, told apart by the column `run`. Times are whole nanoseconds. A query may only read: it can \
-write no file. Instead of traces, a database that `workspan export --format sqlite` made may be asked.",
+Several traces are several runs, with their number in the column `run`. Times are whole nanoseconds. Queries can \
+only read; they cannot write files. Instead of traces, you can query a database that `workspan export --format \
+sqlite` wrote.",
     after_help = "\
 Examples:
   workspan sql run.wspan \"select level, sum(time) from strands group by level\"
@@ -43,25 +44,25 @@ pub struct SqlArgs {
     /// Traces or one database, then the query
     #[arg(value_names = ["FILE", "QUERY"], required_unless_present_any = ["list", "schema"])]
     given: Vec<String>,
-    /// Ask a ready query
+    /// Run a ready-made query
     #[arg(long, value_name = "NAME")]
     query: Option<String>,
-    /// List the ready queries
+    /// List the ready-made queries
     #[arg(long, conflicts_with_all = ["schema", "given", "query"])]
     list: bool,
     /// Show the tables and their columns
     #[arg(long, conflicts_with_all = ["given", "query"])]
     schema: bool,
-    /// With --schema: as Markdown
+    /// With --schema: print Markdown
     #[arg(long, requires = "schema")]
     markdown: bool,
-    /// How the answer is written
+    /// Format of the answer
     #[arg(long, value_enum, default_value_t)]
     format: Answer,
-    /// Maximum number of rows of a table
+    /// Maximum number of rows in a table
     #[arg(long, value_name = "N", default_value_t = 1000)]
     rows: usize,
-    /// Leave the recorder's own time in the measures
+    /// Do not subtract the recorder's own time
     #[arg(long)]
     raw: bool,
     #[command(flatten)]

@@ -11,7 +11,7 @@ use workspan_analysis::stretch::{Latency, StretchOptions, stretch};
 use workspan_dag::TaskKind;
 use workspan_export::{StretchTables, stretch_json, stretch_text, titled};
 
-use crate::compare::Looks;
+use crate::compare::TextStyle;
 use crate::output::print;
 use crate::say;
 use crate::section::{SectionArgs, section_of};
@@ -32,7 +32,7 @@ enum Table {
     Block,
     /// Spawn sites
     Site,
-    /// Levels, those with most work first
+    /// Levels of the tree of tasks, most work first
     Level,
     /// Regions that the program marked
     Region,
@@ -40,16 +40,17 @@ enum Table {
     Subtree,
 }
 
-/// Says how much longer the same work takes on many workers than on one, and where
+/// Reports how much longer the same work takes on many workers than on one, and where
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Says how much longer the same work takes on many workers than on one, and where.
+    long_about = "Reports how much longer the same work takes on many workers than on one, and where.
 
-Compares a run on one worker with a parallel one, or, after `--`, records both: the parallel one first, then one with \
-RAYON_NUM_THREADS, OMP_NUM_THREADS and the like set to 1. The program runs twice and prints twice.
+It compares a run on one worker with a parallel run. With `--`, it records both: first the parallel run, then \
+one with RAYON_NUM_THREADS, OMP_NUM_THREADS and the like set to 1. The program then runs twice and prints twice.
 
-Tasks are matched by their path where the trees are alike, else by spawn site and level; the output says how much was matched \
-how. The performance loss, workers x elapsed - serial work, is divided to the tick.",
+Tasks are matched by their path in the tree of tasks where the trees are the same, otherwise by spawn site and \
+level; the output says how much was matched in which way. The performance loss, workers x elapsed - serial work, \
+is divided among its causes without a remainder.",
     after_help = "\
 Examples:
   workspan stretch serial.wspan parallel.wspan
@@ -66,14 +67,14 @@ pub struct StretchArgs {
     /// The program to record twice, or a cargo command
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
-    /// Workers of the parallel run that is recorded (default: the program's own number)
+    /// Number of workers of the recorded parallel run (default: the program's own)
     #[arg(long, value_name = "N", requires = "command")]
     workers: Option<u32>,
-    /// Record the serial run on one CPU: for oneTBB, and what else asks the system for the number
-    /// of CPUs
+    /// Record the serial run on one CPU: for oneTBB and other programs that ask the system for the
+    /// number of CPUs
     #[arg(long, requires = "command")]
     pin: bool,
-    /// Where the recorded traces go, as serial.wspan and parallel.wspan
+    /// Folder for the recorded traces, serial.wspan and parallel.wspan
     #[arg(
         short,
         long,
@@ -82,25 +83,27 @@ pub struct StretchArgs {
         requires = "command"
     )]
     output: PathBuf,
-    /// What an event of a counter costs, to say what its surplus explains
+    /// Cost of one event of a counter, to compute how much of the loss its additional events
+    /// explain (repeatable)
     #[arg(long, value_name = "COUNTER=TIME", value_parser = latency)]
     latency: Vec<Latency>,
-    /// Counters to record in both runs, as for `workspan record` (default: that of --metric)
+    /// Counters to record in both runs, as in `workspan record --counters` (default: the one of
+    /// --metric)
     #[arg(long, value_name = "NAME,...", requires = "command")]
     counters: Option<String>,
-    /// What the tables show: time, or a counter of both runs by name
+    /// What the tables show: time, or a counter that both runs have, by its name
     #[arg(long, value_name = "NAME", default_value = "time")]
     metric: String,
-    /// The tables shown
+    /// Which tables to show
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT,...")]
     by: Vec<Table>,
-    /// Maximum number of rows of a table
+    /// Maximum number of rows in a table
     #[arg(long, value_name = "N", default_value_t = 10)]
     rows: usize,
     /// Print one JSON object with stable keys instead of text
     #[arg(long)]
     json: bool,
-    /// Leave the recorder's own time in the measures
+    /// Do not subtract the recorder's own time
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
@@ -108,7 +111,7 @@ pub struct StretchArgs {
     #[command(flatten)]
     section: SectionArgs,
     #[command(flatten)]
-    looks: Looks,
+    looks: TextStyle,
 }
 
 impl StretchArgs {
@@ -140,7 +143,7 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
         let is_root = |kind: &TaskKind| *kind == TaskKind::Root;
         if dag.tasks.kind.iter().all(is_root) && dag.folded.is_empty() {
             bail!(
-                "{}: has no task, so there is nothing to hold against another run",
+                "{}: has no task, so there is nothing to compare",
                 file.display()
             );
         }
@@ -218,7 +221,7 @@ fn record(args: &StretchArgs, output: &Path, workers: Option<&str>) -> anyhow::R
         bail!("the run left no trace ({status})");
     }
     if !status.success() {
-        say!("workspan: the run ended with {status}; its trace is used all the same");
+        say!("workspan: the run ended with {status}; its trace is used anyway");
     }
     Ok(())
 }

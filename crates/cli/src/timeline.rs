@@ -12,15 +12,15 @@ use workspan_record::units::{ParseError, percent, time};
 
 /// What a thread's row shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum Show {
-    /// How much of the time the thread worked
+enum RowContent {
+    /// The share of the time in which the thread worked
     #[default]
     Load,
-    /// Whose strands it ran longest: a letter for each spawn site
+    /// The spawn site whose strands it ran longest, as a letter
     Site,
 }
 
-/// Draws a range of the run in the terminal: a row a thread, running and ready above
+/// Draws a part of the run in the terminal: one row per thread, running and ready strands above
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,18 +30,18 @@ Examples:
 pub struct TimelineArgs {
     #[command(flatten)]
     trace: TraceArgs,
-    /// Where the range begins: a time after the run's start, or a share of the run
+    /// Start of the range: a time after the run's start, or a percentage of the run
     #[arg(long, value_name = "TIME|N%", value_parser = moment)]
     from: Option<Moment>,
-    /// Where it ends
+    /// End of the range
     #[arg(long, value_name = "TIME|N%", value_parser = moment)]
     to: Option<Moment>,
-    /// Columns of a line (default: 80)
+    /// Width in columns
     #[arg(long, value_name = "N", default_value_t = 80, value_parser = clap::value_parser!(u16).range(60..=1000))]
     width: u16,
     /// What a thread's row shows
     #[arg(long, value_enum, default_value_t)]
-    by: Show,
+    by: RowContent,
     /// Use ASCII characters only
     #[arg(long)]
     ascii: bool,
@@ -82,8 +82,8 @@ pub fn run(args: &TimelineArgs) -> anyhow::Result<()> {
         color: args.color.applies(&stdout),
         charset: charset(args.ascii, &stdout),
         cells: match args.by {
-            Show::Load => Cells::Load,
-            Show::Site => Cells::Site,
+            RowContent::Load => Cells::Load,
+            RowContent::Site => Cells::Site,
         },
     };
     print(&timeline_text(&dag, &timeline, &options))

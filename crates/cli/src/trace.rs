@@ -23,19 +23,19 @@ pub struct TraceArgs {
 /// How much of a trace is read, and how.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Reading {
-    /// Read what is intact before the damage of truncated or corrupted traces
+    /// Read truncated or damaged traces up to the damage
     #[arg(long)]
     pub allow_truncated: bool,
-    /// Read every task of a large trace too, instead of short subtrees as one
+    /// Read every task, even in a large trace, where short subtrees are otherwise folded
     /// (docs/large-traces.md)
     #[arg(long)]
     pub full: bool,
-    /// Read subtrees that ran on one thread in less time than this as one, as 50us, in a trace of
-    /// any size
+    /// Fold subtrees that ran on one thread in less than this time, such as 50us, in a trace of any
+    /// size
     #[arg(long, value_name = "TIME", conflicts_with = "full", value_parser = grain)]
     pub grain: Option<u64>,
-    /// Neither read nor write the index beside a large trace (run.wspan.index), which makes the
-    /// next reading quick
+    /// Neither read nor write the index of a large trace (run.wspan.index), which speeds up the
+    /// next reading
     #[arg(long)]
     pub no_index: bool,
 }

@@ -1,6 +1,6 @@
 //! `workspan view`: shows runs in a browser.
 
-mod kept_key;
+mod key_file;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use workspan_view::session::Settings;
 use crate::output::print;
 use crate::say;
 use crate::trace::Reading;
-use kept_key::KeptKey;
+use key_file::KeyFile;
 
-/// Opens runs in a browser: the timeline, the DAG, the sites, what if
+/// Opens runs in a browser: timeline, DAG, spawn sites, what-if
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Opens runs in a browser: the timeline, the DAG, the sites, what if.
+    long_about = "Opens runs in a browser: timeline, DAG, spawn sites, what-if.
 
-A server on this machine answers the page until Ctrl-C. Its address carries a random key; nobody without it gets an answer, \
-and nothing is ever requested from elsewhere. docs/viewer.md has the keys and tabs.",
+A server on this machine answers the page until Ctrl-C. Its address contains a random key, without which nobody \
+gets an answer. The page requests nothing from other machines. docs/viewer.md describes the keys and tabs.",
     after_help = "\
 Examples:
   workspan view run.wspan
@@ -34,24 +34,24 @@ pub struct ViewArgs {
     /// Traces (recorded or text); the first is shown first
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The port to answer on (default: 8417, else any that is free)
+    /// The port to listen on (default: 8417, or any free one if that is taken)
     #[arg(long, value_name = "N")]
     port: Option<u16>,
-    /// Start no browser
+    /// Do not start a browser
     #[arg(long)]
     no_open: bool,
-    /// Keep the address's key and port in FILE, so that a link still works after a restart; made,
-    /// for you alone, where it is not there
+    /// Keep the key and port of the address in FILE, so that links still work after a restart; FILE
+    /// is created if needed, readable only by you
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     #[command(flatten)]
-    looked_at: LookedAt,
+    looked_at: PageOptions,
 }
 
 /// How runs are read for the page.
 #[derive(Debug, Clone, clap::Args)]
-pub struct LookedAt {
-    /// A folder whose source files may be shown, besides the one the run was recorded in
+pub struct PageOptions {
+    /// Another folder whose source files may be shown, besides the one where the run was recorded
     /// (repeatable)
     #[arg(long, value_name = "FOLDER")]
     source_dir: Vec<PathBuf>,
@@ -59,7 +59,7 @@ pub struct LookedAt {
     reading: Reading,
 }
 
-impl LookedAt {
+impl PageOptions {
     /// The runs of `files`, not loaded yet; for damaged ones, the intact part.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl LookedAt {
 /// A file is not a trace, or the port is not available.
 pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
     let session = Arc::new(args.looked_at.to_view(&args.files)?);
-    let kept = args.key.as_deref().map(KeptKey::open).transpose()?;
+    let kept = args.key.as_deref().map(KeyFile::open).transpose()?;
     let port = args.port.or(kept.as_ref().and_then(|kept| kept.port));
     let key = match &kept {
         Some(kept) => kept.key.clone(),

@@ -6,20 +6,20 @@ use workspan_analysis::{DEFAULT_FACTORS, Metric, Options, Target, faster_sites, 
 use workspan_dag::Dag;
 use workspan_export::{WhatIfView, what_if_json, what_if_text};
 
-use crate::compare::Looks;
+use crate::compare::TextStyle;
 use crate::output::print;
 use crate::section::SectionArgs;
 use crate::trace::TraceArgs;
 use workspan_record::progress::Progress;
 
-/// Predicts parallelism and speedup if some code were faster, before anybody writes the fix
+/// Predicts the parallelism and speedup if some code were faster, before you write the fix
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Predicts parallelism and speedup if some code were faster, before anybody writes the fix.
+    long_about = "Predicts the parallelism and speedup if some code were faster, before you write the fix.
 
-The weight of the code on the heaviest path is divided by each factor and the path found again; the work stays, as when the \
-code is spread over so many workers. Each site, range and region alone, then all together. Without any, the regions that the \
-program marked.",
+For each factor, the code's weight on the heaviest path is divided by it, and the heaviest path is found again. \
+The work stays the same, as if the code were spread over that many workers. Each site, range and region is \
+computed alone, then all of them together; with none given, the regions that the program marked.",
     after_help = "\
 Examples:
   workspan whatif run.wspan --lines src/sort.rs:43-50
@@ -35,55 +35,55 @@ pub struct WhatifArgs {
     trace: TraceArgs,
     #[command(flatten)]
     section: SectionArgs,
-    /// Strands of the tasks created at this spawn site, as the report names it (`root`: the root
-    /// task); may be repeated
+    /// The strands of tasks created at this spawn site, by its name in the report (`root`: the root
+    /// task); repeatable
     #[arg(long, value_name = "SITE")]
     site: Vec<String>,
-    /// Lines of source: their share of each strand by samples, or strands that begin there; may be
-    /// repeated
+    /// Source lines: their share of each strand according to samples, or strands that begin there;
+    /// repeatable
     #[arg(long, value_name = "FILE:FROM-TO", value_parser = line_range)]
     lines: Vec<LineRange>,
-    /// A lock, by the line where threads waited for it or released it: what its holders did while
-    /// others waited; may be repeated
+    /// A lock, by a line where threads waited for it or released it: what its holders did while
+    /// others waited; repeatable
     #[arg(long, value_name = "FILE:LINE", value_parser = line_range)]
     lock: Vec<LineRange>,
-    /// A code block, as the report suggests it: `root: wait src/sort.rs:37 -> end`; may be repeated
+    /// A code block, by its name in the report: `root: wait src/sort.rs:37 -> end`; repeatable
     #[arg(long, value_name = "SITE: FROM -> TO")]
     block: Vec<String>,
-    /// A region that the program marked; may be repeated
+    /// A region that the program marked; repeatable
     #[arg(long, value_name = "NAME")]
     region: Vec<String>,
-    /// With --site: what its tasks create, too
+    /// With --site: include the tasks' descendants
     #[arg(long, requires = "site")]
     subtree: bool,
-    /// How many times as fast
+    /// Factors: how many times faster the code becomes
     #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = factor, default_values_t = DEFAULT_FACTORS)]
     factors: Vec<f64>,
-    /// Also each spawn site's work, span, parallelism and part of the critical path, now and when
-    /// all of it is K times as fast
+    /// Add a table with each spawn site's work, span, parallelism and share of the critical path,
+    /// now and with all of it K times as fast
     #[arg(long, value_name = "K", value_parser = factor)]
     by_site: Option<f64>,
-    /// Workers to bound the speedup on (default: the run's own, 16 and 64)
+    /// Numbers of workers for the speedup bounds (default: the run's own, 16 and 64)
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     workers: Vec<u32>,
-    /// What is measured: time, or a counter of the trace by name
+    /// What to measure: time, or a counter of the trace by its name
     #[arg(long, value_name = "NAME", default_value = "time")]
     metric: String,
-    /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in
+    /// Cost of a steal, in the trace's time unit or in counts of the metric (default: the cost in
     /// the trace)
     #[arg(long, value_name = "N")]
     burden: Option<u64>,
-    /// Leave the recorder's own time in the measures
+    /// Do not subtract the recorder's own time
     #[arg(long)]
     raw: bool,
-    /// Count time blocked (I/O, locks) as work
+    /// Count blocked time (I/O, locks) as work
     #[arg(long)]
     count_blocked: bool,
     /// Print one JSON object with stable keys instead of text
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    looks: Looks,
+    looks: TextStyle,
 }
 
 /// `workspan whatif`.
@@ -117,7 +117,7 @@ pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
     drop(progress);
     if result.now.span <= 0.0 {
         bail!(
-            "{}: has no critical path: all its strands weigh nothing",
+            "{}: has no critical path, because all its strands have no weight",
             of_file()
         );
     }
@@ -171,8 +171,8 @@ fn targets(dag: &Dag, args: &WhatifArgs) -> anyhow::Result<(Vec<Target>, Vec<Str
     }
     if targets.is_empty() {
         bail!(
-            "the program marked no regions; say what is to be faster: --site SITE, --lines FILE:FROM-TO (`workspan report` \
-             lists the sites, `workspan advise` finds what pays)"
+            "the program marked no regions; choose the code to make faster with --site SITE or --lines FILE:FROM-TO \
+            (`workspan report` lists the sites, `workspan advise` finds worthwhile ones)"
         );
     }
     Ok((targets, names))

@@ -6,7 +6,7 @@ use crate::handoffs::Handoffs;
 use crate::meta::Meta;
 use crate::pools::Pools;
 use crate::samples::Samples;
-use crate::unrecorded::Bounds;
+use crate::skipped::SkippedBounds;
 
 /// Index of a task: `0..dag.tasks.len()`. Smaller index = smaller task number (creation order when
 /// recorded).
@@ -42,12 +42,12 @@ pub struct Place {
     /// The text of the source line, trimmed, as it was when the run was recorded.
     pub source: Option<String>,
     /// Who reported what happens here, where known.
-    pub told_by: Option<ToldBy>,
+    pub reporter: Option<Reporter>,
 }
 
 /// Who reported a task or a wait to the recorder (MODEL.md §1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ToldBy {
+pub enum Reporter {
     /// The program (*application*): by calls of `workspan.h`, of a header over it, or of the Rust
     /// API.
     Program,
@@ -55,15 +55,15 @@ pub enum ToldBy {
     Runtime,
 }
 
-impl ToldBy {
+impl Reporter {
     /// All values, the program first.
-    pub const ALL: [ToldBy; 2] = [ToldBy::Program, ToldBy::Runtime];
+    pub const ALL: [Reporter; 2] = [Reporter::Program, Reporter::Runtime];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
-            ToldBy::Program => "program",
-            ToldBy::Runtime => "runtime",
+            Reporter::Program => "program",
+            Reporter::Runtime => "runtime",
         }
     }
 }
@@ -440,7 +440,7 @@ pub struct Dag {
     /// By index into [`Dag::dependents`]: the tasks that it depends on.
     pub depends: Lists,
     /// Off-CPU intervals, by thread, then time.
-    pub offs: Vec<Off>,
+    pub offs: Vec<OffCpuInterval>,
     /// For tasks that are threads: the ticks for which the thread waited for a CPU before the task
     /// began. By task, each once.
     pub start_waits: Vec<(TaskId, u64)>,
@@ -461,7 +461,7 @@ pub struct Dag {
     pub folded: Folds,
     /// The folded strands that were not recorded, ascending: their records are estimates, within
     /// these bounds.
-    pub unrecorded: Vec<(StrandId, Bounds)>,
+    pub skipped: Vec<(StrandId, SkippedBounds)>,
     /// Samples of the code.
     pub samples: Samples,
     /// The pools, if there were several at one moment.
@@ -517,13 +517,13 @@ impl Dag {
 
     /// The folded subtree that strand `s` stands for, if any.
     pub fn fold_of(&self, s: StrandId) -> Option<Folded> {
-        self.folded.of(s)
+        self.folded.record(s)
     }
 
     /// The error bounds of the record of strand `s`, if it stands for an unrecorded subtree.
-    pub fn bounds_of(&self, s: StrandId) -> Option<&Bounds> {
-        let i = self.unrecorded.binary_search_by_key(&s, |u| u.0).ok()?;
-        Some(&self.unrecorded[i].1)
+    pub fn bounds_of(&self, s: StrandId) -> Option<&SkippedBounds> {
+        let i = self.skipped.binary_search_by_key(&s, |u| u.0).ok()?;
+        Some(&self.skipped[i].1)
     }
 
     /// Folded strands with their records, except those that stand for unrecorded subtrees.

@@ -5,7 +5,7 @@ use crate::dag::{StrandId, TaskId, ThreadId};
 
 /// Why a thread was off the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OffWhy {
+pub enum OffCpuReason {
     /// It could have run: *descheduled*.
     Preempted,
     /// It gave up the CPU itself (I/O, lock, channel): *blocked*.
@@ -14,7 +14,7 @@ pub enum OffWhy {
 
 /// An interval in which a thread was off the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Off {
+pub struct OffCpuInterval {
     /// The thread.
     pub thread: ThreadId,
     /// Start, in ticks.
@@ -22,7 +22,7 @@ pub struct Off {
     /// End, in ticks.
     pub end: u64,
     /// Preempted or blocked.
-    pub why: OffWhy,
+    pub why: OffCpuReason,
     /// What it waited for, if known (`lock`, …).
     pub on: Option<String>,
 }

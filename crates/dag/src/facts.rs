@@ -36,7 +36,7 @@ pub struct RunFacts {
     /// The variable that sets the number of threads, with its value.
     pub threads_set_by: Option<String>,
     /// What a thread may run while a task waits on it.
-    pub tasks_in_waits: TasksInWaits,
+    pub tasks_in_waits: StealingDuringWaits,
     /// The folder that source file names are relative to.
     pub source_folder: Option<PathBuf>,
     /// The machine's particularities among the CPUs that the process may use.
@@ -47,7 +47,7 @@ pub struct RunFacts {
 
 /// What a thread may run while a task waits on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TasksInWaits {
+pub enum StealingDuringWaits {
     /// Every ready task.
     #[default]
     Any,
@@ -57,14 +57,14 @@ pub enum TasksInWaits {
     OwnChildren,
 }
 
-impl TasksInWaits {
+impl StealingDuringWaits {
     /// The meaning of a note's value [`key::TASKS_IN_WAITS`]; unknown values restrict nothing.
     #[must_use]
-    pub fn from_note(value: &str) -> TasksInWaits {
+    pub fn from_note(value: &str) -> StealingDuringWaits {
         match value {
-            "descendants" => TasksInWaits::Descendants,
-            "own children" => TasksInWaits::OwnChildren,
-            _ => TasksInWaits::Any,
+            "descendants" => StealingDuringWaits::Descendants,
+            "own children" => StealingDuringWaits::OwnChildren,
+            _ => StealingDuringWaits::Any,
         }
     }
 }
@@ -94,7 +94,7 @@ impl RunFacts {
             burden_source: value(key::BURDEN_SOURCE).map(str::to_owned),
             threads_set_by: value(key::THREADS_SET_BY).map(str::to_owned),
             tasks_in_waits: value(key::TASKS_IN_WAITS)
-                .map_or(TasksInWaits::Any, TasksInWaits::from_note),
+                .map_or(StealingDuringWaits::Any, StealingDuringWaits::from_note),
             source_folder: folder.map(PathBuf::from),
             machine: MachineFacts {
                 cores: value(key::CPU_CORES).and_then(|n| n.parse().ok()),

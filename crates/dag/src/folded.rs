@@ -77,8 +77,8 @@ impl Folds {
     }
 
     /// The records of ascending strands, for a pass over all strands.
-    pub fn along(&self) -> Along<'_> {
-        Along {
+    pub fn cursor(&self) -> FoldCursor<'_> {
+        FoldCursor {
             folds: self,
             next: 0,
             record: Folded::default(),
@@ -86,7 +86,7 @@ impl Folds {
     }
 
     /// The record of a strand. The strands must be ascending.
-    pub fn of(&self, strand: StrandId) -> Option<Folded> {
+    pub fn record(&self, strand: StrandId) -> Option<Folded> {
         Some(self.get(self.strands.binary_search(&strand).ok()?))
     }
 
@@ -129,19 +129,19 @@ impl Folds {
 }
 
 /// The records of strands that are queried in ascending order, each without a search. Made by
-/// [`Folds::along`].
+/// [`Folds::cursor`].
 #[derive(Debug, Clone)]
-pub struct Along<'a> {
+pub struct FoldCursor<'a> {
     folds: &'a Folds,
     next: usize,
     /// The record returned last; the next one is read into its memory.
     record: Folded,
 }
 
-impl Along<'_> {
+impl FoldCursor<'_> {
     /// The record of `strand`. Queries must be in ascending order.
     #[inline]
-    pub fn of(&mut self, strand: StrandId) -> Option<&Folded> {
+    pub fn record(&mut self, strand: StrandId) -> Option<&Folded> {
         if !self.has(strand) {
             return None;
         }
@@ -217,12 +217,12 @@ mod tests {
         // Strand 9 was merged away, and 5 and 1 change places.
         let placed = told.sorted(|s| (s != 9).then(|| 6 - s));
         assert_eq!(placed.strands(), [1, 5]);
-        assert_eq!(placed.of(1), Some(record(50)));
-        assert_eq!(placed.of(5), Some(record(10)));
-        assert_eq!(placed.of(9), None);
+        assert_eq!(placed.record(1), Some(record(50)));
+        assert_eq!(placed.record(5), Some(record(10)));
+        assert_eq!(placed.record(9), None);
         assert!(placed.has(5) && !placed.has(4));
-        let mut along = placed.along();
-        let of = [0, 1, 4, 5, 6].map(|s| (along.has(s), along.of(s).cloned()));
+        let mut cursor = placed.cursor();
+        let of = [0, 1, 4, 5, 6].map(|s| (cursor.has(s), cursor.record(s).cloned()));
         let none = (false, None);
         let (first, second) = ((true, Some(record(50))), (true, Some(record(10))));
         assert_eq!(of, [none.clone(), first, none.clone(), second, none]);
@@ -242,6 +242,6 @@ mod tests {
             .collect();
         let placed = told.sorted(|s| Some(s / 2));
         assert_eq!(placed.strands(), [1, 2]);
-        assert_eq!(placed.of(1), Some(record(2)));
+        assert_eq!(placed.record(1), Some(record(2)));
     }
 }

@@ -18,7 +18,7 @@ mod pieces;
 use std::collections::BTreeSet;
 
 use crate::dag::{Dag, NONE, StrandId, ThreadId};
-use crate::samples::{Running, Stop, Waited, WaitedFor};
+use crate::samples::{Running, Stop, WaitCause, WaitedFor};
 use crate::wait_kinds::WaitKinds;
 pub(crate) use pieces::Pieces;
 
@@ -142,7 +142,7 @@ pub(crate) fn connect(dag: &mut Dag) {
 /// The handoffs whose two strands are known and can be cut.
 fn ends(dag: &Dag) -> Vec<Ends> {
     // No thread ends a sleep, and for I/O the other end is not known.
-    let is_told = |wait: &Waited| {
+    let is_told = |wait: &WaitCause| {
         let is_ended = !matches!(wait.kind, WaitedFor::Sleep | WaitedFor::Io);
         is_ended && wait.object != 0 && wait.by != NONE
     };

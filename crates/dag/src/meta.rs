@@ -77,7 +77,7 @@ pub struct Meta {
     /// CPU time of the process, for a recorded run.
     pub cpu: Option<CpuTimes>,
     /// Set if short subtrees were folded while the trace was read.
-    pub shortened: Option<Shortened>,
+    pub read_folding: Option<ReadFolding>,
     /// The part of the trace that could not be read; `None` if all of it was. Measures of such a
     /// run hold for the rest only: counts are at least what is shown, and a time of 0 may be one
     /// that was not read.
@@ -117,7 +117,7 @@ pub struct UnreadPart {
 /// The folding that was done while a trace was read (the grain is in `workspan_reader::open`); the
 /// trace itself has all records.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Shortened {
+pub struct ReadFolding {
     /// Only subtrees shorter than this were folded, in ticks.
     pub grain: u64,
     /// Tasks in the trace.

@@ -123,11 +123,11 @@ impl Dag {
         self.renumber_tasks(&by_task, &strand, &task);
         let counted = |s: StrandId| Some(strand(s)).filter(|&n| n != NONE && inside[s as usize]);
         self.folded = std::mem::take(&mut self.folded).sorted(counted);
-        let unrecorded = std::mem::take(&mut self.unrecorded).into_iter();
-        self.unrecorded = unrecorded
+        let unrecorded = std::mem::take(&mut self.skipped).into_iter();
+        self.skipped = unrecorded
             .filter_map(|(s, bounds)| Some((counted(s)?, bounds)))
             .collect();
-        self.unrecorded.sort_unstable_by_key(|u| u.0);
+        self.skipped.sort_unstable_by_key(|u| u.0);
         for counter in &mut self.counters {
             let values = std::mem::take(&mut counter.values).into_iter();
             let values = values.filter_map(|(s, value)| Some((counted(s)?, value)));

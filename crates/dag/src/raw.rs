@@ -7,13 +7,13 @@ mod strands;
 
 pub use strands::RawStrands;
 
-use crate::dag::{Lists, Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
+use crate::dag::{Lists, OffCpuInterval, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
 use crate::events::RecorderRun;
 use crate::folded::Folds;
 use crate::meta::Meta;
 use crate::pools::Pools;
 use crate::samples::RawSamples;
-use crate::unrecorded::Bounds;
+use crate::skipped::SkippedBounds;
 pub use workspan_trace::entry::{CallRole, RankCall};
 
 /// A task as read.
@@ -132,7 +132,7 @@ pub struct RawTrace {
     /// (task, task it depends on), raw indices.
     pub depends: Vec<(u32, u32)>,
     /// Off-CPU intervals.
-    pub offs: Vec<Off>,
+    pub offs: Vec<OffCpuInterval>,
     /// See [`crate::Dag::start_waits`]; by raw task.
     pub start_waits: Vec<(u32, u64)>,
     /// Intervals in which threads ran the recorder inside strands; may overlap.
@@ -157,5 +157,5 @@ pub struct RawTrace {
     /// Folded strands by raw strand.
     pub folded: Folds,
     /// The folded strands that are estimated, by raw strand.
-    pub unrecorded: Vec<(u32, Bounds)>,
+    pub skipped: Vec<(u32, SkippedBounds)>,
 }

@@ -71,12 +71,12 @@ pub struct Stop {
     /// Time off the CPU, in ticks.
     pub ticks: u64,
     /// What the strand waited for, if the process itself reported it.
-    pub wait: Option<Waited>,
+    pub wait: Option<WaitCause>,
 }
 
 /// What a thread waited for, and the thread that ended the wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Waited {
+pub struct WaitCause {
     /// The kind of object.
     pub kind: WaitedFor,
     /// Which lock, condition variable, …: equal numbers are one object; 0 if unknown.
@@ -180,7 +180,7 @@ pub struct RawStop {
     /// Its length, in ticks.
     pub ticks: u64,
     /// See [`Stop::wait`].
-    pub wait: Option<Waited>,
+    pub wait: Option<WaitCause>,
 }
 
 /// Samples as read, in any order.
@@ -254,9 +254,9 @@ pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Sam
 }
 
 /// The wait without invalid threads and stacks.
-fn known(wait: Waited, stacks: u32, threads: u32) -> Waited {
+fn known(wait: WaitCause, stacks: u32, threads: u32) -> WaitCause {
     let below = |number: u32, count: u32| if number < count { number } else { NONE };
-    Waited {
+    WaitCause {
         by: below(wait.by, threads),
         released_at: below(wait.released_at, stacks),
         ..wait

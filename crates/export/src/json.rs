@@ -13,7 +13,7 @@ mod workers;
 use serde::{Serialize, Serializer};
 use workspan_analysis::statistics::Statistics;
 use workspan_analysis::{CodeBlock, Metric, Options, PartRow, Report, Suggestion};
-use workspan_dag::{Dag, NONE, PlaceId, TimeUnit, ToldBy};
+use workspan_dag::{Dag, NONE, PlaceId, Reporter, TimeUnit};
 
 use crate::limits::limits_json;
 use crate::position::{label, place};
@@ -114,17 +114,17 @@ struct Root<'a> {
     outside: Option<findings::OutsideJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suggestion: Option<SuggestionJson>,
-    low_parallelism: Vec<low_parallelism::Low<'a>>,
+    low_parallelism: Vec<low_parallelism::LowParallelismJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<StatisticsJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    read_as_one: Option<ReadAsOne>,
+    read_as_one: Option<ReadFoldingJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu: Option<checks::CpuJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     idle: Option<workers::IdleJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    slower_beside: Option<workers::SlowerBesideJson<'a>>,
+    slower_beside: Option<workers::ConcurrencySlowdownJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     checks: Vec<checks::CheckJson>,
     warnings: Vec<String>,
@@ -141,7 +141,7 @@ struct UnreadJson {
 
 /// The folding that was done while the trace was read.
 #[derive(Serialize)]
-struct ReadAsOne {
+struct ReadFoldingJson {
     /// Subtrees shorter than this were folded, in ticks.
     grain: u64,
     subtrees: u64,
@@ -267,12 +267,12 @@ pub fn report_json_with(
     measured: &Options,
     statistics: Option<&Statistics>,
 ) -> String {
-    report_json_of(dag, report, measured, statistics, &Most::default())
+    report_json_of(dag, report, measured, statistics, &RowLimits::default())
 }
 
 /// How much of a report is written, for readers that can't take any number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Most {
+pub struct RowLimits {
     /// Maximum number of spawn sites, from the first on.
     pub sites: usize,
     /// Maximum number of code blocks of all sites together.
@@ -281,10 +281,10 @@ pub struct Most {
     pub blocks_each: usize,
 }
 
-impl Default for Most {
+impl Default for RowLimits {
     /// No limits.
     fn default() -> Self {
-        Most {
+        RowLimits {
             sites: usize::MAX,
             blocks: usize::MAX,
             blocks_each: usize::MAX,
@@ -292,7 +292,7 @@ impl Default for Most {
     }
 }
 
-impl Most {
+impl RowLimits {
     /// The number of blocks to write for a site that has `count`. `told` is the number written for
     /// earlier sites, and is increased.
     pub fn blocks_of(&self, count: usize, told: &mut usize) -> usize {
@@ -310,10 +310,10 @@ pub fn report_json_of(
     report: &Report,
     measured: &Options,
     statistics: Option<&Statistics>,
-    most: &Most,
+    most: &RowLimits,
 ) -> String {
     let mut root = root(dag, report, measured, most);
-    root.statistics = statistics.map(|s| StatisticsJson::of(dag, s));
+    root.statistics = statistics.map(|s| StatisticsJson::new(dag, s));
     document(&root)
 }
 
@@ -325,7 +325,7 @@ pub(crate) fn document(root: &impl Serialize) -> String {
     text
 }
 
-fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most) -> Root<'a> {
+fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &RowLimits) -> Root<'a> {
     let mut told = 0;
     let (meta, ws, b) = (&dag.meta, &report.work_span, &report.breakdown);
     let (metric, metric_unit) = match &measured.metric {
@@ -379,7 +379,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         syncs: ws.syncs,
         average_maximal_strand: Ratio(ws.average_maximal_strand()),
         short_strands: tasks::short(ws, measured),
-        told_by: tasks::told(dag, report),
+        told_by: tasks::reporters(dag, report),
         steals: ws.steals,
         mean_busy: Ratio(b.mean_busy()),
         work_with_blocked: ws.work_with_blocked,
@@ -452,7 +452,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             .map(|i| low_parallelism::low(dag, i))
             .collect(),
         statistics: None,
-        read_as_one: meta.shortened.as_ref().map(|short| ReadAsOne {
+        read_as_one: meta.read_folding.as_ref().map(|short| ReadFoldingJson {
             grain: short.grain,
             subtrees: short.records,
         }),
@@ -462,8 +462,8 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             .map(|cpu| checks::cpu(cpu, report.cpu.as_ref())),
         idle: report.idle.as_ref().map(workers::idle),
         slower_beside: report
-            .slower_beside
-            .map(|slower| workers::slower_beside(dag, &slower)),
+            .concurrency_slowdown
+            .map(|slower| workers::concurrency_slowdown(dag, &slower)),
         checks: report.checks.iter().map(checks::check).collect(),
         warnings,
     }
@@ -514,7 +514,7 @@ fn site<'a>(dag: &'a Dag, row: &workspan_analysis::SiteRow, blocks: usize) -> Si
         critical_work: row.critical_work,
         critical_percent: Ratio(row.critical_percent),
         source: at.and_then(|p| p.source.as_deref()),
-        told_by: at.and_then(|p| p.told_by).map(ToldBy::name),
+        told_by: at.and_then(|p| p.reporter).map(Reporter::name),
         blocks: row
             .blocks
             .iter()

@@ -18,10 +18,10 @@ pub mod plot;
 mod position;
 pub mod profile;
 mod quantity;
+mod read_folding;
 mod redact;
 mod scale;
 mod section;
-mod shortened;
 mod simulation;
 mod statistics;
 mod stretch;
@@ -40,22 +40,22 @@ pub use compare::{
 };
 pub use dag_recorder::dag_recorder;
 pub use dot::{DOT_NODES, DotColors, DotOptions, dot};
-pub use json::{Most, report_json, report_json_of, report_json_with};
+pub use json::{RowLimits, report_json, report_json_of, report_json_with};
 pub use otf2_print::otf2_print;
 pub use page::paragraph;
 pub use perfetto::{Perfetto, perfetto};
 pub use quantity::{bytes, thousands, time};
+pub use read_folding::read_folding;
 pub use redact::redact;
 pub use scale::{ScaleView, scale_csv, scale_json, scale_text};
 pub use section::titled;
-pub use shortened::shortened;
 pub use simulation::{SimulationRow, SimulationView, simulation_json, simulation_text};
 pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};
 pub use tables::{table_json, table_text};
 pub use taskprof::{TaskprofError, TaskprofFile, taskprof_csv, taskprof_input};
 pub use text::{
-    Checked, FindingSaid, State, Summary, Word, WordKind, plain_words, report_text, screen_text,
+    CheckText, FindingText, State, Summary, Word, WordKind, plain_words, report_text, screen_text,
     summary,
 };
 pub use timeline::{Cells, TimelineOptions, timeline_bins, timeline_text};

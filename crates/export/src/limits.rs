@@ -59,8 +59,8 @@ pub(crate) fn sentences(limits: &Limits, region: &str) -> Vec<Vec<Piece>> {
             plain(what),
             (Tone::Path, region.to_owned()),
             plain(format!(
-                " was divided by the number of threads, {each}. How it would be divided among more threads was not recorded, \
-                 so beyond {beyond} this does not limit the program. Record it with {record}."
+                " was divided by the number of threads, {each}. How it would be divided among more threads is not known, so it \
+                limits the program only up to {beyond}. To know more, record it with {record}."
             )),
         ]);
     }
@@ -69,9 +69,11 @@ pub(crate) fn sentences(limits: &Limits, region: &str) -> Vec<Vec<Piece>> {
             "Strands were blocked (I/O, locks, channels) for {} of their time. {}",
             share(blocked.percent()),
             match limits.lock {
-                Some(_) if blocked.connected > 0 => "The bounds go from a wait for a signal to the thread that gave it, and include how long the most contended lock was held while others waited for it; they include no other blocked time.",
-                None if blocked.connected > 0 => "The bounds go from a wait for a signal to the thread that gave it; they include no other blocked time.",
-                Some(_) => "The bounds include how long the most contended lock was held while others waited for it, and no other blocked time.",
+                Some(_) if blocked.connected > 0 => "The bounds follow a wait for a signal to the thread that gave it, and include the time for which the most \
+                contended lock was held while others waited for it. They include no other blocked time.",
+                None if blocked.connected > 0 => "The bounds follow a wait for a signal to the thread that gave it. They include no other blocked time.",
+                Some(_) => "The bounds include the time for which the most contended lock was held while others waited for it, and no other \
+                blocked time.",
                 None if blocked.is_explained => "No bound includes blocked time.",
                 None => "What they waited for was not recorded, so no bound includes blocked time.",
             }

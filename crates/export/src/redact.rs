@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use workspan_analysis::{WaitKind, wait_kinds};
-use workspan_dag::samples::{Waited, WaitedFor};
+use workspan_dag::samples::{WaitCause, WaitedFor};
 use workspan_dag::{Dag, NONE, ROOT_PLACE, Samples};
 use workspan_trace::entry::RECORDING;
 use workspan_trace::note_keys as key;
@@ -121,7 +121,7 @@ fn keep_wait_kinds(dag: &mut Dag) {
             WaitKind::Rank => WaitedFor::Rank,
             WaitKind::Other => continue,
         };
-        let unknown = Waited {
+        let unknown = WaitCause {
             kind,
             object: 0,
             by: NONE,

@@ -2,6 +2,7 @@
 
 mod advice;
 mod breakdown;
+pub(crate) mod busy_strip;
 mod code;
 mod findings;
 mod headline;
@@ -9,7 +10,6 @@ mod low_parallelism;
 mod notes;
 mod pools;
 mod processes;
-pub(crate) mod running;
 mod scale;
 mod screen;
 mod sites;
@@ -17,14 +17,14 @@ mod standstill;
 mod summary;
 
 pub(crate) use scale::shown_workers;
-pub use summary::{Checked, FindingSaid, State, Summary, Word, WordKind, plain_words, summary};
+pub use summary::{CheckText, FindingText, State, Summary, Word, WordKind, plain_words, summary};
 use workspan_analysis::{Metric, Options, Report};
 use workspan_dag::Dag;
 
 use crate::TextOptions;
 use crate::page::{Page, Tone};
 use crate::quantity::amount;
-use crate::shortened::shortened;
+use crate::read_folding::read_folding;
 use crate::what_if::quoted;
 
 /// The input of every section.
@@ -91,11 +91,11 @@ pub fn report_text(
     headline::title(&view, &mut page);
     headline::verdict(&view, &mut page);
     // Damage makes every number doubtful, so it comes first.
-    notes.show(&mut page, notes::About::Everything);
+    notes.show(&mut page, notes::WarningTopic::Everything);
     if report.breakdown.end > report.breakdown.begin {
         breakdown::table(&view, &mut page);
-        notes.show(&mut page, notes::About::Breakdown);
-        running::strip(&view, &mut page);
+        notes.show(&mut page, notes::WarningTopic::Breakdown);
+        busy_strip::strip(&view, &mut page);
     }
     page.blank();
     scale::work_and_span(&view, &mut page);
@@ -105,10 +105,10 @@ pub fn report_text(
     pools::table(&view, &mut page);
     sites::table(&view, &mut page);
     code::lines(&view, &mut page);
-    notes.show(&mut page, notes::About::Sites);
+    notes.show(&mut page, notes::WarningTopic::Sites);
     low_parallelism::intervals(&view, &mut page);
     breakdown::excluded(&view, &mut page);
-    if let Some(line) = shortened(&dag.meta) {
+    if let Some(line) = read_folding(&dag.meta) {
         page.blank();
         page.prose("  ", 4, &[(Tone::Faint, format!("The trace was {line}."))]);
     }

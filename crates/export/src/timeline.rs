@@ -8,7 +8,7 @@ use crate::Charset;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::position::site_cell;
 use crate::quantity::{ratio, time};
-use crate::text::running::{level, levels};
+use crate::text::busy_strip::{level, levels};
 
 /// The content of the cells of a thread's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

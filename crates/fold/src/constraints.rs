@@ -4,7 +4,7 @@ use crate::Fold;
 
 /// A change of the conditions for folding at a given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+pub enum Constraint {
     /// From this time on, `workers` workers are idle. A section longer than `short` is folded only
     /// where the thread has created at least `workers` tasks outside of it that are ready
     /// meanwhile.
@@ -23,26 +23,26 @@ pub enum Cut {
 
 /// The cuts that are still to come.
 #[derive(Debug)]
-pub(crate) struct Cuts {
+pub(crate) struct PendingConstraints {
     /// The time of the next cut.
     pub next: u64,
     /// The number of off-CPU times that have not ended.
     pub off: u32,
     /// The remaining cuts, latest first.
-    rest: Vec<(u64, Cut)>,
+    rest: Vec<(u64, Constraint)>,
 }
 
-impl Default for Cuts {
-    fn default() -> Cuts {
-        Cuts::new(Vec::new())
+impl Default for PendingConstraints {
+    fn default() -> PendingConstraints {
+        PendingConstraints::new(Vec::new())
     }
 }
 
-impl Cuts {
+impl PendingConstraints {
     /// Takes cuts in order of time.
-    pub(crate) fn new(mut cuts: Vec<(u64, Cut)>) -> Cuts {
+    pub(crate) fn new(mut cuts: Vec<(u64, Constraint)>) -> PendingConstraints {
         cuts.reverse();
-        Cuts {
+        PendingConstraints {
             next: cuts.last().map_or(u64::MAX, |cut| cut.0),
             off: 0,
             rest: cuts,
@@ -56,12 +56,12 @@ impl Fold {
     pub(crate) fn cut(&mut self, t: u64) {
         while let Some((_, cut)) = self.cuts.rest.pop_if(|cut| cut.0 <= t) {
             match cut {
-                Cut::Idle { workers, short } => self.set_idle(workers, short),
-                Cut::Leave => {
+                Constraint::Idle { workers, short } => self.set_idle(workers, short),
+                Constraint::Leave => {
                     self.give_up();
                     self.cuts.off += 1;
                 }
-                Cut::Return => {
+                Constraint::Return => {
                     self.give_up();
                     self.cuts.off = self.cuts.off.saturating_sub(1);
                 }

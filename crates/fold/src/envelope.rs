@@ -24,7 +24,7 @@ impl Envelope {
     }
 
     /// The envelope of all these paths; `None` if there are no paths or too many corners.
-    pub(crate) fn of(paths: &[(u64, u32)]) -> Option<Envelope> {
+    pub(crate) fn from_paths(paths: &[(u64, u32)]) -> Option<Envelope> {
         let (&(weight, edges), rest) = paths.split_first()?;
         let mut envelope = Envelope::path(weight, edges);
         for &(weight, edges) in rest {
@@ -131,10 +131,10 @@ impl Envelope {
             return Some(());
         }
         // Usually one side already covers the other.
-        if self.holds_all_of(other) {
+        if self.covers(other) {
             return Some(());
         }
-        if other.holds_all_of(self) {
+        if other.covers(self) {
             self.copy(other);
             return Some(());
         }
@@ -143,7 +143,7 @@ impl Envelope {
 
     /// Whether no path of `other`, at any burden, is heavier than all of these.
     #[inline]
-    fn holds_all_of(&self, other: &Envelope) -> bool {
+    fn covers(&self, other: &Envelope) -> bool {
         let holds = |path: &(u64, u32)| {
             let mut mine = self.corners().iter();
             mine.any(|corner| corner.0 >= path.0 && corner.1 >= path.1)

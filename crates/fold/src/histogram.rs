@@ -8,7 +8,7 @@ const MIN_ENTRIES_TO_SORT: usize = 256;
 
 /// The positions in the lists at which a section's own entries start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Since {
+pub(crate) struct HistogramMark {
     blocks: u32,
     lengths: u32,
 }
@@ -27,8 +27,8 @@ pub(crate) struct Tally {
 impl Tally {
     /// The position from which on new entries are added.
     #[inline]
-    pub(crate) fn since(&self) -> Since {
-        Since {
+    pub(crate) fn since(&self) -> HistogramMark {
+        HistogramMark {
             blocks: self.blocks.len() as u32,
             lengths: self.lengths.len() as u32,
         }
@@ -71,7 +71,7 @@ impl Tally {
     }
 
     /// Sums all entries since then, so that each key has one entry.
-    pub(crate) fn sum(&mut self, since: Since) {
+    pub(crate) fn sum(&mut self, since: HistogramMark) {
         self.last = None;
         sum(&mut self.blocks, since.blocks as usize);
         sum(&mut self.lengths, since.lengths as usize);
@@ -80,7 +80,7 @@ impl Tally {
     /// Writes the sums: lengths into `sites`, which have a row for each site, and blocks.
     pub(crate) fn tell(
         &self,
-        since: Since,
+        since: HistogramMark,
         sites: &mut [FoldedSite],
         blocks: &mut Vec<(u32, u32, u64)>,
     ) {

@@ -7,13 +7,13 @@
 
 use crate::envelope::Envelope;
 use crate::path::End;
-use crate::section::{Frame, Heaviest, Section, SiteSum, Sum, Via};
-use crate::{Fold, Thieves};
+use crate::section::{Frame, Heaviest, Section, SectionSums, SiteSum, TaskLink};
+use crate::{Fold, StealKind};
 use workspan_trace::event::{Event, Events};
 
 /// A join's child that has begun, before any other record of it was read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fresh {
+pub(crate) struct NewChild {
     /// The task's create count.
     pub seq: u64,
     pub site: u32,
@@ -22,8 +22,8 @@ pub(crate) struct Fresh {
 }
 
 /// What such a child did from beginning to end.
-struct Small {
-    sum: Sum,
+struct LeafChild {
+    sum: SectionSums,
     /// Work of its own strands.
     own: u64,
     span: u64,
@@ -32,7 +32,7 @@ struct Small {
 }
 
 /// Times of the records of a child that joins two tasks, each of which ends with its first strand.
-struct Twig {
+struct ParentOfTwoLeaves {
     site: u32,
     joins: u64,
     first_ends: u64,
@@ -42,11 +42,11 @@ struct Twig {
 
 impl Fold {
     /// Puts the child on the stack like any other task.
-    pub(crate) fn push_fresh(&mut self, fresh: Fresh) {
+    pub(crate) fn push_fresh(&mut self, fresh: NewChild) {
         let frame = Frame {
             site: Some(fresh.site),
             from: fresh.site.saturating_add(1),
-            via: Via::Join {
+            via: TaskLink::Join {
                 deferred: fresh.deferred,
             },
             ..Frame::new(fresh.seq, fresh.start)
@@ -61,7 +61,7 @@ impl Fold {
     #[inline]
     pub(crate) fn small(
         &mut self,
-        fresh: Fresh,
+        fresh: NewChild,
         events: &mut Events<'_>,
         (at, before): (usize, u64),
         fed: u64,
@@ -70,7 +70,7 @@ impl Fold {
         let (t, event) = ahead.next_of_join()?;
         let (t, last, twig) = match event {
             Event::Join { site } => {
-                let (twig, last) = Twig::read(site, t, &mut ahead)?;
+                let (twig, last) = ParentOfTwoLeaves::read(site, t, &mut ahead)?;
                 (twig.ends, last, Some(twig))
             }
             _ => (t, event, None),
@@ -123,15 +123,15 @@ impl Fold {
 
     /// Handles a child that only ran and ended at `t`.
     #[inline]
-    fn leaf(&mut self, fresh: &Fresh, t: u64) -> Option<Small> {
+    fn leaf(&mut self, fresh: &NewChild, t: u64) -> Option<LeafChild> {
         let (weight, probes) = self.weigh(fresh.start, t);
         self.tally.strand(fresh.site.saturating_add(1), 0, weight);
-        Some(Small {
-            sum: Sum {
+        Some(LeafChild {
+            sum: SectionSums {
                 work: weight,
                 probes,
                 strands: 1,
-                ..Sum::default()
+                ..SectionSums::default()
             },
             own: weight,
             span: weight,
@@ -144,7 +144,7 @@ impl Fold {
     }
 
     /// Handles a child that joined two tasks that only ran.
-    fn twig(&mut self, fresh: &Fresh, twig: &Twig) -> Option<Small> {
+    fn twig(&mut self, fresh: &NewChild, twig: &ParentOfTwoLeaves) -> Option<LeafChild> {
         let site = self.site(twig.site);
         let outer = self.sections.last()?;
         let (outer_sites, node) = (outer.sites as usize, outer.end.node);
@@ -152,7 +152,7 @@ impl Fold {
         let (first, first_probes) = self.weigh(twig.joins, twig.first_ends);
         let (second, second_probes) = self.weigh(twig.first_ends, twig.goes_on);
         let (after, after_probes) = self.weigh(twig.goes_on, twig.ends);
-        let children = self.options.thieves == Thieves::TakeChildren;
+        let children = self.options.thieves == StealKind::TakeChildren;
         let mut envelope = Envelope::path(first, u32::from(!children));
         envelope.or(&Envelope::path(second, u32::from(children)))?;
         self.tasks += 2;
@@ -161,7 +161,7 @@ impl Fold {
         self.tally.strand(to, 0, first);
         self.tally.strand(to, 0, second);
         self.tally
-            .strand(crate::stack::goes_on_at(fresh.site, to), 0, after);
+            .strand(crate::stack::resumed_place(fresh.site, to), 0, after);
         self.tally.task(site, first);
         self.tally.task(site, second);
         let both = first.saturating_add(second);
@@ -185,8 +185,8 @@ impl Fold {
         end.weight = after;
         let own = before.saturating_add(after);
         envelope.add(own, 0);
-        Some(Small {
-            sum: Sum {
+        Some(LeafChild {
+            sum: SectionSums {
                 work: own.saturating_add(both),
                 probes: probes + first_probes + second_probes + after_probes,
                 tasks: 2,
@@ -207,8 +207,8 @@ impl Fold {
     /// The child ended at `t` and becomes part of the section on top. Returns `None` if that is not
     /// possible.
     #[inline]
-    fn ended(&mut self, fresh: &Fresh, mut small: Small, t: u64) -> Option<()> {
-        let &Fresh { seq, site, .. } = fresh;
+    fn ended(&mut self, fresh: &NewChild, mut small: LeafChild, t: u64) -> Option<()> {
+        let &NewChild { seq, site, .. } = fresh;
         let created = self.frames.last()?.start;
         let depth = self.frames.len() as u32;
         let outer = self.sections.last_mut()?;
@@ -219,7 +219,7 @@ impl Fold {
         let ready = fresh.start.saturating_sub(created);
         outer.sum.add_task(&small.sum, fresh.deferred, ready);
         self.tally.task(site, small.own);
-        if fresh.deferred == (self.options.thieves == Thieves::TakeChildren) {
+        if fresh.deferred == (self.options.thieves == StealKind::TakeChildren) {
             small.envelope.add(0, 1);
         }
         let path = Heaviest {
@@ -241,11 +241,15 @@ impl Fold {
     }
 }
 
-impl Twig {
+impl ParentOfTwoLeaves {
     /// Reads the rest of the child's records after its join. Returns their times and the last
     /// record.
     #[inline]
-    fn read<'a>(site: u32, joins: u64, ahead: &mut Events<'a>) -> Option<(Twig, Event<'a>)> {
+    fn read<'a>(
+        site: u32,
+        joins: u64,
+        ahead: &mut Events<'a>,
+    ) -> Option<(ParentOfTwoLeaves, Event<'a>)> {
         let (first_ends, Event::End) = ahead.next_of_join()? else {
             return None;
         };
@@ -256,7 +260,7 @@ impl Twig {
             return None;
         };
         let (ends, last) = ahead.next_of_join()?;
-        let twig = Twig {
+        let twig = ParentOfTwoLeaves {
             site,
             joins,
             first_ends,

@@ -3,9 +3,9 @@
 //! the section of the task below at once.
 
 use crate::Fold;
-use crate::nested_record::Inner;
+use crate::nested_record::NestedRecord;
 use crate::path::End;
-use crate::section::{Heaviest, SiteSum, Sum, Waits};
+use crate::section::{Heaviest, SectionSums, SiteSum, Waits};
 use workspan_trace::event::{Event, Events};
 use workspan_trace::wire::TaskRef;
 
@@ -27,13 +27,14 @@ impl Fold {
         };
         let waits = self.frames.last()?.waits;
         let follows = matches!(waits, Waits::Children | Waits::Group(_));
-        let sections = !self.over && self.cuts.off == 0 && matches!(self.inner, Inner::Nothing);
+        let sections =
+            !self.over && self.cuts.off == 0 && matches!(self.inner, NestedRecord::Nothing);
         if thread != self.thread || !follows || !sections || !self.nothing_happens(t) {
             return None;
         }
         let child = self.find_child(seq)?;
         self.waits_no_more();
-        self.members.begun(seq);
+        self.members.begin_member(seq);
         let (begins, ends) = (at..events.offset(), events.offset()..ahead.offset());
         self.out.copy(before, began, begins);
         self.out.copy(began, t, ends);
@@ -59,11 +60,11 @@ impl Fold {
         if outer.groups > child.group {
             return None;
         }
-        let sum = Sum {
+        let sum = SectionSums {
             work: weight,
             probes,
             strands: 1,
-            ..Sum::default()
+            ..SectionSums::default()
         };
         let ready = began.saturating_sub(child.created);
         outer.sum.add_task(&sum, child.deferred, ready);

@@ -42,21 +42,21 @@ use workspan_trace::event::{Event, Events};
 use workspan_trace::folded::FoldedRecord;
 use workspan_trace::thread_state::ThreadState;
 
-pub use crate::constraints::Cut;
-use crate::constraints::Cuts;
+pub use crate::constraints::Constraint;
+use crate::constraints::PendingConstraints;
 use crate::histogram::Tally;
-use crate::leaf_join::Fresh;
-use crate::nested_record::Inner;
-use crate::off_cpu::OffGaps;
-pub use crate::off_cpu::OffWindow;
-pub use crate::options::{FoldOptions, Thieves};
+use crate::leaf_join::NewChild;
+use crate::nested_record::NestedRecord;
+use crate::off_cpu::OffCpuGaps;
+pub use crate::off_cpu::OffCpuWindow;
+pub use crate::options::{FoldOptions, StealKind};
 use crate::output::Output;
 use crate::path::Paths;
-use crate::ready_outside::Outside;
+use crate::ready_outside::ReadyTasks;
 use crate::recycled_stack::Slots;
 use crate::section::{Child, Frame, Group, Section, SiteSum};
 use crate::tail_spawns::Members;
-pub use crate::thread_tail::Tails;
+pub use crate::thread_tail::ThreadTails;
 
 /// Folds a thread's records as they come. Takes O(1) time per record, except for the sites and
 /// blocks of a subtree. Memory is proportional to the stack and to the records of one grain.
@@ -71,14 +71,14 @@ pub struct Fold {
     now: u64,
     frames: Vec<Frame>,
     /// A join's child that is not on the stack yet; set only until the next record is read.
-    fresh: Option<Fresh>,
+    fresh: Option<NewChild>,
     /// The sections of the topmost tasks, which may still be folded.
     sections: Slots<Section>,
-    inner: Inner,
+    inner: NestedRecord,
     children: Slots<Child>,
     groups: Slots<Group>,
     members: Members,
-    outside: Outside,
+    outside: ReadyTasks,
     sites: Vec<SiteSum>,
     tally: Tally,
     paths: Paths,
@@ -89,14 +89,14 @@ pub struct Fold {
     pause: u64,
     pause_off: u64,
     pause_records: u8,
-    off_gaps: OffGaps,
+    off_gaps: OffCpuGaps,
     /// Folding has ended: nothing is folded any more.
     over: bool,
     /// The time taken out of each strand for its probes, in ticks.
     probes: u64,
     /// The site that each site counts as. If empty, each counts as itself.
     sites_as: Vec<u32>,
-    cuts: Cuts,
+    cuts: PendingConstraints,
     bad: bool,
     /// Bytes fed, including the current record.
     fed: u64,
@@ -124,11 +124,11 @@ impl Fold {
             frames: Vec::new(),
             fresh: None,
             sections: Slots::default(),
-            inner: Inner::default(),
+            inner: NestedRecord::default(),
             children: Slots::default(),
             groups: Slots::default(),
             members: Members::default(),
-            outside: Outside::default(),
+            outside: ReadyTasks::default(),
             sites: Vec::new(),
             tally: Tally::default(),
             paths: Paths::default(),
@@ -137,11 +137,11 @@ impl Fold {
             pause: 0,
             pause_off: 0,
             pause_records: 0,
-            off_gaps: OffGaps::default(),
+            off_gaps: OffCpuGaps::default(),
             over: false,
             probes: 0,
             sites_as: Vec::new(),
-            cuts: Cuts::default(),
+            cuts: PendingConstraints::default(),
             bad: false,
             fed: 0,
             says_sources: false,
@@ -167,8 +167,8 @@ impl Fold {
     }
 
     /// Sets the sites whose tasks are not folded from now on, in ascending order.
-    pub fn set_kept(&mut self, kept: Vec<u32>) {
-        self.options.kept = kept;
+    pub fn set_unfolded_sites(&mut self, kept: Vec<u32>) {
+        self.options.unfolded_sites = kept;
     }
 
     /// Takes the probes out of all weights: each strand has one at its start and one at its end,
@@ -197,8 +197,8 @@ impl Fold {
 
     /// Sets what to do at certain times besides folding. The cuts are in order of time, and all are
     /// later than the records fed so far.
-    pub fn plan(&mut self, cuts: Vec<(u64, Cut)>) {
-        self.cuts = Cuts::new(cuts);
+    pub fn plan(&mut self, cuts: Vec<(u64, Constraint)>) {
+        self.cuts = PendingConstraints::new(cuts);
     }
 
     /// Takes whole records. The first record's ticks count from `base`.

@@ -13,7 +13,7 @@ const MAX_LEVELS: u32 = 1 << 24;
 
 /// What the open strand of the task on top stands for.
 #[derive(Debug, Default)]
-pub(crate) enum Inner {
+pub(crate) enum NestedRecord {
     /// Only itself.
     #[default]
     Nothing,
@@ -27,12 +27,12 @@ pub(crate) enum Inner {
 impl Fold {
     /// Handles [`workspan_trace::wire::Kind::Folded`]. Nothing is folded around a record that
     /// contradicts itself or whose weights were corrected already.
-    pub(crate) fn stands_for(&mut self, bytes: &[u8]) {
+    pub(crate) fn set_nested_record(&mut self, bytes: &[u8]) {
         if self.sections.is_empty() {
             return;
         }
         match FoldedRecord::decode(bytes).filter(is_sound) {
-            Some(record) => self.inner = Inner::Unnumbered(Box::new(record)),
+            Some(record) => self.inner = NestedRecord::Unnumbered(Box::new(record)),
             None => self.give_up(),
         }
     }
@@ -41,10 +41,10 @@ impl Fold {
     /// the folded record before it.
     pub(crate) fn skip(&mut self, tasks: u64, scopes: u64) {
         match std::mem::take(&mut self.inner) {
-            Inner::Unnumbered(record) if record.tasks == tasks && scopes <= MAX_COUNT => {
+            NestedRecord::Unnumbered(record) if record.tasks == tasks && scopes <= MAX_COUNT => {
                 if let Some(section) = self.sections.last_mut() {
                     section.sum.scopes += scopes;
-                    self.inner = Inner::Whole(record);
+                    self.inner = NestedRecord::Whole(record);
                 }
             }
             _ => self.give_up(),
@@ -53,11 +53,11 @@ impl Fold {
 
     /// Adds the open strand, which has just ended after `length` ticks, to its section as the
     /// record it stands for. Returns `None` if that is not possible.
-    pub(crate) fn goes_on_folded(&mut self, inner: Inner, length: u64) -> Option<()> {
+    pub(crate) fn continue_folded(&mut self, inner: NestedRecord, length: u64) -> Option<()> {
         let top = self.frames.last()?;
         let depth = self.frames.len() as u32 - 1;
         let own_site = top.site.unwrap_or(u32::MAX);
-        let Inner::Whole(mut record) = inner else {
+        let NestedRecord::Whole(mut record) = inner else {
             return None;
         };
         // The remaining time is the time in which the thread folded.
@@ -100,7 +100,9 @@ impl Fold {
             .own
             .saturating_add(record.work.saturating_sub(others));
         section.through = section.through.saturating_add(record.span);
-        section.envelope.then(&Envelope::of(&record.envelope)?)?;
+        section
+            .envelope
+            .then(&Envelope::from_paths(&record.envelope)?)?;
         let critical = record.sites.iter().map(|site| site.critical_work);
         let critical = critical.fold(0, u64::saturating_add);
         let own = record.span.saturating_sub(critical);

@@ -10,7 +10,7 @@ use workspan_trace::event::Events;
 
 /// An interval in which the thread was off the CPU for some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OffWindow {
+pub struct OffCpuWindow {
     /// A time at which the thread was not yet off the CPU, in ticks.
     pub from: u64,
     /// A time at which it was back on the CPU, in ticks.
@@ -30,7 +30,7 @@ struct Gap {
 
 impl Gap {
     /// How much of a window the gap can hold. A strand that took time keeps some of it.
-    fn room(&self, window: &OffWindow) -> u64 {
+    fn room(&self, window: &OffCpuWindow) -> u64 {
         let both = self.to.min(window.to);
         let length = both.saturating_sub(self.from.max(window.from));
         let left = (self.to - self.from).saturating_sub(self.off);
@@ -40,15 +40,15 @@ impl Gap {
 
 /// Where the thread was off the CPU in the current piece.
 #[derive(Debug, Default)]
-pub(crate) struct OffGaps {
+pub(crate) struct OffCpuGaps {
     /// Windows that have not been placed yet.
-    windows: Vec<OffWindow>,
+    windows: Vec<OffCpuWindow>,
     /// Gaps with off-CPU time: the time of the record that ends the gap, and the ticks off the CPU.
     /// The last gap comes first.
     gaps: Vec<(u64, u64)>,
 }
 
-impl OffGaps {
+impl OffCpuGaps {
     /// The time of the record that ends the next gap.
     #[inline]
     pub(crate) fn next(&self) -> u64 {
@@ -86,7 +86,7 @@ impl OffGaps {
 
 /// Puts a window's time into the shortest gap that can hold all of it. If there is none, puts as
 /// much as possible into the longest gap and goes on with the rest.
-fn divide(window: &OffWindow, gaps: &mut [Gap]) {
+fn divide(window: &OffCpuWindow, gaps: &mut [Gap]) {
     let from = gaps.partition_point(|gap| gap.to <= window.from);
     let to = gaps.partition_point(|gap| gap.from < window.to).max(from);
     let near = gaps.get_mut(from..to).unwrap_or(&mut []);
@@ -121,7 +121,7 @@ impl Fold {
     /// In the records fed next, the thread was off the CPU in this window. The time off the CPU is
     /// not work and does not lengthen sections; a folded record says how much of it is inside.
     /// Strands that are not folded keep it.
-    pub fn off_cpu(&mut self, window: OffWindow) {
+    pub fn off_cpu(&mut self, window: OffCpuWindow) {
         self.off_gaps.windows.push(window);
     }
 
@@ -152,7 +152,7 @@ mod tests {
             .iter()
             .map(|&(from, to)| Gap { from, to, off: 0 })
             .collect();
-        divide(&OffWindow { from, to, ticks }, &mut gaps);
+        divide(&OffCpuWindow { from, to, ticks }, &mut gaps);
         gaps.iter().map(|gap| gap.off).collect()
     }
 

@@ -2,7 +2,7 @@
 
 /// Which edges carry a burden (MODEL.md §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Thieves {
+pub enum StealKind {
     /// Thieves take children: the create edge of deferred ones.
     #[default]
     TakeChildren,
@@ -18,9 +18,9 @@ pub struct FoldOptions {
     /// The largest number of tasks in a folded record.
     pub max_tasks: u64,
     /// Which edges carry a burden.
-    pub thieves: Thieves,
+    pub thieves: StealKind,
     /// Sites whose tasks are never folded, in ascending order.
-    pub kept: Vec<u32>,
+    pub unfolded_sites: Vec<u32>,
     /// The memory for records that may still be folded, in bytes. Beyond it, the outermost sections
     /// are given up.
     pub memory: usize,

@@ -10,7 +10,7 @@ use crate::section::Section;
 
 /// The thread's tasks that have not begun, and the idle workers.
 #[derive(Debug, Default)]
-pub(crate) struct Outside {
+pub(crate) struct ReadyTasks {
     /// The number of tasks created here that have not begun and that no other thread will run.
     waiting: u64,
     /// Create counts of the tasks that other threads run, in descending order.

@@ -128,21 +128,21 @@ impl Fold {
             }
             // Others are estimated from this task, so it must stay as it is, and so must the
             // records of its kind that follow.
-            Event::Sampled { .. } => {
+            Event::SampleBegin { .. } => {
                 self.give_up();
                 self.over = true;
                 self.out.copy(before, t, bytes);
             }
-            Event::Inside { .. } => {
+            Event::SkippedTasks { .. } => {
                 self.give_up();
                 self.out.copy(before, t, bytes);
             }
-            Event::Unrecorded { .. } | Event::Recorded => {
+            Event::SkipBegin { .. } | Event::SkipEnd => {
                 self.give_up();
                 self.strand_ends(t, 0);
                 self.out.copy(before, t, bytes);
             }
-            Event::Part { .. } => {
+            Event::StolenPart { .. } => {
                 self.give_up();
                 self.interrupt(t);
                 self.tasks += 1;
@@ -150,7 +150,7 @@ impl Fold {
                 self.push(Frame::new(self.tasks - 1, t), None);
             }
             Event::Folded(record) => {
-                self.stands_for(record);
+                self.set_nested_record(record);
                 self.out.copy(before, t, bytes);
             }
             Event::Skip { tasks, scopes } => {

@@ -1,7 +1,7 @@
 //! The state of the tasks on the stack and of their sections that may still be folded.
 
 use crate::envelope::Envelope;
-use crate::histogram::Since;
+use crate::histogram::HistogramMark;
 use crate::output::Mark;
 use crate::path::End;
 use crate::recycled_stack::Slot;
@@ -25,7 +25,7 @@ pub(crate) enum Waits {
 
 /// How the task below on the stack knows this task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Via {
+pub(crate) enum TaskLink {
     /// The task below does not know it.
     Foreign,
     /// A child of the join that the task below waits for.
@@ -52,7 +52,7 @@ pub(crate) struct Frame {
     pub signalled: bool,
     /// The deferred child of the join that the task waits for, and that child's site.
     pub next: Option<(u64, u32)>,
-    pub via: Via,
+    pub via: TaskLink,
     /// The task is a chunk of a loop. The task below also waits for all that the chunk creates.
     pub chunk: bool,
     /// None of its sections may be folded.
@@ -75,7 +75,7 @@ impl Frame {
             mergeable: false,
             signalled: false,
             next: None,
-            via: Via::Foreign,
+            via: TaskLink::Foreign,
             chunk: false,
             barred: false,
             dirty: false,
@@ -250,7 +250,7 @@ pub(crate) struct Section {
     pub children: u32,
     pub groups: u32,
     pub sites: u32,
-    pub tally: Since,
+    pub tally: HistogramMark,
     pub nodes: u32,
     /// The heaviest path to its start, and to where the task is now.
     pub entry: u64,
@@ -261,7 +261,7 @@ pub(crate) struct Section {
     /// Work of the task's own strands.
     pub own: u64,
     /// The sums over its tasks.
-    pub sum: Sum,
+    pub sum: SectionSums,
     /// Scopes opened in the open strand when everything before was joined: the mark before their
     /// records, and their number.
     pub opened: Option<(Mark, u64)>,
@@ -271,7 +271,7 @@ pub(crate) struct Section {
 
 /// Sums over the tasks of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Sum {
+pub(crate) struct SectionSums {
     pub work: u64,
     /// The time taken out for probes.
     pub probes: u64,
@@ -285,11 +285,11 @@ pub(crate) struct Sum {
     pub ready: u64,
 }
 
-impl Sum {
+impl SectionSums {
     /// A task that was created here has ended. `inner` has the sums of that task with everything
     /// inside; the task was ready for `ready` ticks before it began.
     #[inline]
-    pub(crate) fn add_task(&mut self, inner: &Sum, deferred: bool, ready: u64) {
+    pub(crate) fn add_task(&mut self, inner: &SectionSums, deferred: bool, ready: u64) {
         self.work = self.work.saturating_add(inner.work);
         self.probes = self.probes.saturating_add(inner.probes);
         self.tasks += inner.tasks + 1;
@@ -324,14 +324,14 @@ impl Default for Section {
             children: 0,
             groups: 0,
             sites: 0,
-            tally: Since::default(),
+            tally: HistogramMark::default(),
             nodes: 0,
             entry: 0,
             through: 0,
             end: End { node: 0, weight: 0 },
             envelope: Envelope::path(0, 0),
             own: 0,
-            sum: Sum::default(),
+            sum: SectionSums::default(),
             opened: None,
             retry: 0,
         }
@@ -341,7 +341,7 @@ impl Default for Section {
 impl Slot for Section {
     /// Clears the counters; the other fields are set by the code that pushes the section.
     fn reset(&mut self) {
-        (self.own, self.sum) = (0, Sum::default());
+        (self.own, self.sum) = (0, SectionSums::default());
         (self.opened, self.retry, self.paused) = (None, 0, 0);
         (self.off, self.pause_off) = (0, 0);
         self.envelope.set(0, 0);

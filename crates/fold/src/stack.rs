@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use crate::Fold;
-use crate::nested_record::Inner;
+use crate::nested_record::NestedRecord;
 use crate::path::{End, START};
-use crate::section::{Frame, Group, Heaviest, SiteSum, Via, Waits};
+use crate::section::{Frame, Group, Heaviest, SiteSum, TaskLink, Waits};
 
 impl Fold {
     /// Gives up the sections that are as long as the grain at `t`, or have too many tasks.
@@ -23,7 +23,7 @@ impl Fold {
 
     /// Gives up all sections.
     pub(crate) fn give_up(&mut self) {
-        self.inner = Inner::Nothing;
+        self.inner = NestedRecord::Nothing;
         while !self.sections.is_empty() {
             self.give_up_oldest();
         }
@@ -97,13 +97,13 @@ impl Fold {
     /// The open strand of the task on top ends at `t`, at a place (site + 1, or 0 if unknown).
     pub(crate) fn strand_ends(&mut self, t: u64, at: u32) {
         if self.frames.last().is_some_and(|top| top.waits != Waits::No) {
-            self.goes_on_unsaid(t);
+            self.resume_implied(t);
         }
         let Some(top) = self.frames.last_mut() else {
             return;
         };
         let length = t.saturating_sub(top.start);
-        if !matches!(self.inner, Inner::Nothing) {
+        if !matches!(self.inner, NestedRecord::Nothing) {
             return self.folded_strand_ends(t, length, at);
         }
         let probes = if std::mem::take(&mut top.signalled) {
@@ -129,7 +129,7 @@ impl Fold {
             section.envelope.add(weight, 0);
         }
         if !merged || at != 0 {
-            top.from = top.site.map_or(at, |site| goes_on_at(site, at));
+            top.from = top.site.map_or(at, |site| resumed_place(site, at));
         }
         (top.start, top.mergeable) = (t, false);
     }
@@ -137,7 +137,7 @@ impl Fold {
     /// Opens a strand for the task on top, which has a strand that ends without a record that it
     /// began.
     #[cold]
-    fn goes_on_unsaid(&mut self, t: u64) {
+    fn resume_implied(&mut self, t: u64) {
         if let Some(top) = self.frames.last_mut() {
             (top.waits, top.start, top.next) = (Waits::No, t, None);
         }
@@ -148,11 +148,11 @@ impl Fold {
     #[cold]
     fn folded_strand_ends(&mut self, t: u64, length: u64, at: u32) {
         let inner = std::mem::take(&mut self.inner);
-        if !self.sections.is_empty() && self.goes_on_folded(inner, length).is_none() {
+        if !self.sections.is_empty() && self.continue_folded(inner, length).is_none() {
             self.give_up();
         }
         if let Some(top) = self.frames.last_mut() {
-            top.from = top.site.map_or(at, |site| goes_on_at(site, at));
+            top.from = top.site.map_or(at, |site| resumed_place(site, at));
             (top.start, top.mergeable) = (t, false);
         }
     }
@@ -203,7 +203,7 @@ impl Fold {
         }
         let child = if own { self.find_child(seq) } else { None };
         let mut frame = Frame::new(seq, t);
-        let member = own.then(|| self.members.begun(seq)).flatten();
+        let member = own.then(|| self.members.begin_member(seq)).flatten();
         let waits = self.frames.last().map(|f| f.waits);
         self.interrupt(t);
         let followed = !matches!(waits, None | Some(Waits::Other));
@@ -212,7 +212,7 @@ impl Fold {
             Some((at, child)) => {
                 child.begun = true;
                 (frame.site, frame.from) = (Some(child.site), child.site.saturating_add(1));
-                (frame.via, frame.chunk) = (Via::Child(at), child.chunk);
+                (frame.via, frame.chunk) = (TaskLink::Child(at), child.chunk);
                 frame.member_of = child.scope;
                 let base = (child.through, child.end.node);
                 self.push(frame, Some(base));
@@ -264,7 +264,7 @@ impl Fold {
         if self.sections.pop() {
             if self.sections.is_empty() {
                 self.forget();
-            } else if self.goes_into(&frame, depth, t).is_none() {
+            } else if self.add_to_parent(&frame, depth, t).is_none() {
                 self.give_up();
             }
         }
@@ -278,7 +278,7 @@ impl Fold {
 
     /// The task just popped, with everything inside, becomes part of the section below. Returns
     /// `None` if that is not possible.
-    fn goes_into(&mut self, frame: &Frame, depth: u32, t: u64) -> Option<()> {
+    fn add_to_parent(&mut self, frame: &Frame, depth: u32, t: u64) -> Option<()> {
         let site = frame.site?;
         let (inner, outer) = self.sections.popped()?;
         let outer = outer?;
@@ -288,17 +288,17 @@ impl Fold {
             return None;
         }
         let (at, created, deferred) = match frame.via {
-            Via::Foreign => return None,
-            Via::Join { deferred } => {
+            TaskLink::Foreign => return None,
+            TaskLink::Join { deferred } => {
                 // The inline child is created by the continuation after the other child's creation.
-                let children = self.options.thieves == crate::Thieves::TakeChildren;
+                let children = self.options.thieves == crate::StealKind::TakeChildren;
                 if deferred == children {
                     inner.envelope.add(0, 1);
                 }
                 let created = self.frames.last()?.start;
                 (self.groups.end().checked_sub(1)?, created, deferred)
             }
-            Via::Child(at) => {
+            TaskLink::Child(at) => {
                 let child = self.children.get_mut(at as usize)?;
                 child.ended = true;
                 inner.envelope.then(&child.envelope)?;
@@ -376,6 +376,6 @@ impl Fold {
 /// task of this site. A block that starts at its task's own site is the one at the task's start.
 /// The code after a recursion's join is another block, even if both are on one line.
 #[inline]
-pub(crate) fn goes_on_at(site: u32, at: u32) -> u32 {
+pub(crate) fn resumed_place(site: u32, at: u32) -> u32 {
     if site.saturating_add(1) == at { 0 } else { at }
 }

@@ -41,7 +41,7 @@ impl Members {
     }
 
     /// The task begins on this thread. Returns its site and scope, if remembered.
-    pub(crate) fn begun(&mut self, seq: u64) -> Option<(u32, (u32, u64))> {
+    pub(crate) fn begin_member(&mut self, seq: u64) -> Option<(u32, (u32, u64))> {
         let at = self.waiting.binary_search_by_key(&seq, |w| w.0).ok()?;
         let (_, site, scope) = self.waiting.remove(at);
         Some((site, scope))
@@ -149,7 +149,7 @@ impl Fold {
             }
             let groups = self.groups.since(from).iter();
             let own = groups.clone().position(|g: &Group| g.outward);
-            let through = own.and_then(|at| self.goes_through(from + at..from + at + 1, true, t));
+            let through = own.and_then(|at| self.add_wait_path(from + at..from + at + 1, true, t));
             if through.is_none() {
                 return self.abandon();
             }

@@ -19,15 +19,15 @@ const MAX_TAIL_BYTES: usize = 4 << 20;
 
 /// The last chunks of threads that fold, with their short subtrees folded too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tails {
+pub struct ThreadTails {
     /// By thread: the index of its chunk, and the records that replace the chunk's own.
     chunks: BTreeMap<u32, (u32, Vec<u8>)>,
 }
 
-impl Tails {
+impl ThreadTails {
     /// Folds the last chunks of a trace as its recorder would have done with these options. Damaged
     /// chunks are skipped.
-    pub fn of(trace: &Trace<'_>, options: &FoldOptions) -> Tails {
+    pub fn fold(trace: &Trace<'_>, options: &FoldOptions) -> ThreadTails {
         let mut threads: BTreeMap<u32, BTreeMap<u32, Chunk<'_>>> = BTreeMap::new();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
             if chunk.kind == ChunkKind::Events {
@@ -42,7 +42,7 @@ impl Tails {
             let chunks: Vec<&Chunk<'_>> = chunks.values().collect();
             Some((thread, (number, tail(thread, &chunks, options)?)))
         };
-        Tails {
+        ThreadTails {
             chunks: threads.into_iter().filter_map(tail).collect(),
         }
     }

@@ -1,8 +1,8 @@
 //! Creates, scopes, waits, and the continuations after them.
 
-use crate::leaf_join::Fresh;
+use crate::leaf_join::NewChild;
 use crate::section::{Group, Heaviest, Waits};
-use crate::{Fold, Thieves};
+use crate::{Fold, StealKind};
 use workspan_trace::event::WaitFor;
 use workspan_trace::wire::create;
 
@@ -12,7 +12,7 @@ const MAX_NAMED_TASKS: u64 = 16;
 impl Fold {
     #[inline]
     pub(crate) fn is_kept(&self, site: u32) -> bool {
-        self.options.kept.binary_search(&site).is_ok()
+        self.options.unfolded_sites.binary_search(&site).is_ok()
     }
 
     /// Whether everything that the section on top created has been joined and no scope is open.
@@ -74,7 +74,7 @@ impl Fold {
                 top.waits = Waits::Group(self.groups.end() as u32 - 1);
             }
         }
-        self.fresh = Some(Fresh {
+        self.fresh = Some(NewChild {
             seq: seq + 1,
             site,
             deferred: false,
@@ -87,7 +87,7 @@ impl Fold {
         match self.frames.last_mut().and_then(|top| top.next.take()) {
             Some((seq, site)) => {
                 self.waits_no_more();
-                self.fresh = Some(Fresh {
+                self.fresh = Some(NewChild {
                     seq,
                     site,
                     deferred: true,
@@ -109,7 +109,7 @@ impl Fold {
         let Some(top) = self.frames.last_mut() else {
             return self.give_up();
         };
-        let continuations = self.options.thieves == Thieves::TakeContinuations;
+        let continuations = self.options.thieves == StealKind::TakeContinuations;
         top.mergeable = !(continuations && deferred);
         top.barred |= top.chunk;
         let (barred, member_of) = (top.barred, top.member_of);
@@ -318,7 +318,7 @@ impl Fold {
         stopped: u64,
         t: u64,
     ) -> Option<()> {
-        let last = self.goes_through(groups, closes, stopped)?;
+        let last = self.add_wait_path(groups, closes, stopped)?;
         let section = self.sections.last_mut()?;
         section.sum.syncs += 1;
         section.sum.ready = section.sum.ready.saturating_add(t.saturating_sub(last));
@@ -327,7 +327,7 @@ impl Fold {
 
     /// Adds the paths through the tasks of these groups, which have all ended, to the section's.
     /// Returns the time of the last end, or `stopped` if that is later.
-    pub(crate) fn goes_through(
+    pub(crate) fn add_wait_path(
         &mut self,
         groups: std::ops::Range<usize>,
         closes: bool,

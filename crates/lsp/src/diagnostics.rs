@@ -6,7 +6,7 @@ use lsp_types::{
 };
 
 use crate::heat::Finding;
-use crate::lines::{Placed, State};
+use crate::lines::{PlacedLine, State};
 use crate::uri;
 use crate::workspace::Workspace;
 
@@ -24,7 +24,7 @@ pub(crate) fn diagnostics(workspace: &Workspace) -> Vec<PublishDiagnosticsParams
     workspace.files().filter_map(of_file).collect()
 }
 
-fn of_line(workspace: &Workspace, text: &str, placed: &Placed<'_>) -> Vec<Diagnostic> {
+fn of_line(workspace: &Workspace, text: &str, placed: &PlacedLine<'_>) -> Vec<Diagnostic> {
     let one = |finding: &Finding| {
         let severity = match placed.state {
             State::Stale => DiagnosticSeverity::HINT,

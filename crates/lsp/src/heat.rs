@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use workspan_analysis::{Options, Report, hot_function_of, percent, report};
 use workspan_dag::{Dag, ROOT_PLACE};
-use workspan_export::{FindingSaid, plain_words, summary, thousands, time};
+use workspan_export::{FindingText, plain_words, summary, thousands, time};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::{Grain, Index};
 
@@ -190,7 +190,7 @@ impl Heat {
 
 fn finding_at(
     cause: &'static str,
-    said: &FindingSaid,
+    said: &FindingText,
     hottest: Option<(String, u32, String)>,
 ) -> Finding {
     Finding {

@@ -4,10 +4,15 @@ use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 
 use crate::diagnostics::whole_line;
 use crate::heat::Heat;
-use crate::lines::{Placed, State};
+use crate::lines::{PlacedLine, State};
 
 /// The hover of a line, from 1; `None` if the run has no data about it.
-pub(crate) fn hover(heat: &Heat, text: &str, placed: &[Placed<'_>], line: u32) -> Option<Hover> {
+pub(crate) fn hover(
+    heat: &Heat,
+    text: &str,
+    placed: &[PlacedLine<'_>],
+    line: u32,
+) -> Option<Hover> {
     let here = placed.iter().filter(|placed| placed.number == line);
     let parts: Vec<String> = here.flat_map(said).collect();
     if parts.is_empty() {
@@ -28,7 +33,7 @@ pub(crate) fn hover(heat: &Heat, text: &str, placed: &[Placed<'_>], line: u32) -
     })
 }
 
-fn said(placed: &Placed<'_>) -> Vec<String> {
+fn said(placed: &PlacedLine<'_>) -> Vec<String> {
     let line = placed.line;
     let mut parts = Vec::new();
     match placed.state {

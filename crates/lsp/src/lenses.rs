@@ -3,7 +3,7 @@
 use lsp_types::{CodeLens, Command, Range};
 
 use crate::diagnostics::whole_line;
-use crate::lines::Placed;
+use crate::lines::PlacedLine;
 
 /// Maximum number of lenses of a file: those of the heaviest lines.
 const MAX_LENSES: usize = 60;
@@ -11,7 +11,7 @@ const MAX_LENSES: usize = 60;
 const MIN_PERCENT: f64 = 1.0;
 
 /// The lenses of a file.
-pub(crate) fn lenses(text: &str, placed: &[Placed<'_>]) -> Vec<CodeLens> {
+pub(crate) fn lenses(text: &str, placed: &[PlacedLine<'_>]) -> Vec<CodeLens> {
     let mut all: Vec<(f64, Range, String)> = placed
         .iter()
         .filter_map(|placed| {
@@ -32,7 +32,7 @@ pub(crate) fn lenses(text: &str, placed: &[Placed<'_>]) -> Vec<CodeLens> {
 }
 
 /// The line's weight in percent, and the text of its lens.
-fn title(placed: &Placed<'_>) -> Option<(f64, String)> {
+fn title(placed: &PlacedLine<'_>) -> Option<(f64, String)> {
     let line = placed.line;
     let mut weight = 0.0f64;
     let mut parts = Vec::new();

@@ -28,7 +28,7 @@ impl State {
 
 /// A recorded line in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Placed<'a> {
+pub(crate) struct PlacedLine<'a> {
     /// Its number in the text, from 1.
     pub(crate) number: u32,
     pub(crate) line: &'a Line,
@@ -37,7 +37,7 @@ pub(crate) struct Placed<'a> {
 
 /// All recorded lines of a file in its text, by their current numbers. `changed` is true if the
 /// file was written, or the editor's text differs from it, after the run was recorded.
-pub(crate) fn place<'a>(recorded: &'a Lines, text: &str, changed: bool) -> Vec<Placed<'a>> {
+pub(crate) fn place<'a>(recorded: &'a Lines, text: &str, changed: bool) -> Vec<PlacedLine<'a>> {
     let all: Vec<&str> = text.lines().collect();
     let count = all.len() as u32;
     let same = |number: u32, line: &Line| {
@@ -47,13 +47,13 @@ pub(crate) fn place<'a>(recorded: &'a Lines, text: &str, changed: bool) -> Vec<P
             .is_some_and(|(now, then)| now.trim() == then.trim())
     };
     let mut shift = 0i64;
-    let mut placed: Vec<Placed> = recorded
+    let mut placed: Vec<PlacedLine> = recorded
         .iter()
         .map(|(&number, line)| {
             if !changed || same(number, line) {
                 shift = 0;
                 let state = State::Same;
-                return Placed {
+                return PlacedLine {
                     number,
                     line,
                     state,
@@ -61,7 +61,7 @@ pub(crate) fn place<'a>(recorded: &'a Lines, text: &str, changed: bool) -> Vec<P
             }
             if let Some(now) = nearest(&all, number, shift, line) {
                 shift = i64::from(now) - i64::from(number);
-                return Placed {
+                return PlacedLine {
                     number: now,
                     line,
                     state: State::Moved { from: number },
@@ -69,7 +69,7 @@ pub(crate) fn place<'a>(recorded: &'a Lines, text: &str, changed: bool) -> Vec<P
             }
             // Shifted by as much as the line before it.
             let now = (i64::from(number) + shift).clamp(1, i64::from(count.max(1)));
-            Placed {
+            PlacedLine {
                 number: now as u32,
                 line,
                 state: State::Stale,

@@ -28,7 +28,7 @@ const WAIT_FOR_TRACE: Duration = Duration::from_secs(10);
 /// Size in bytes of the stack of the thread that reads a trace.
 const STACK_BYTES: usize = 8 << 20;
 
-type Loaded = anyhow::Result<Heat>;
+type LoadedHeat = anyhow::Result<Heat>;
 
 pub(crate) struct Server<'a> {
     connection: &'a Connection,
@@ -36,7 +36,7 @@ pub(crate) struct Server<'a> {
     refreshes_lenses: bool,
     /// The trace that is shown or being read: its path and modification time.
     trace: Option<(PathBuf, Option<SystemTime>)>,
-    loading: Option<Receiver<Loaded>>,
+    loading: Option<Receiver<LoadedHeat>>,
     /// The URIs of files that have diagnostics in the editor.
     with_diagnostics: BTreeSet<String>,
     requests: i32,
@@ -76,7 +76,7 @@ impl<'a> Server<'a> {
 
     /// Begins to read the newest trace if it is not the one that is shown.
     fn look(&mut self) {
-        let Some(path) = self.workspace.wanted_trace() else {
+        let Some(path) = self.workspace.selected_trace() else {
             return;
         };
         let written = std::fs::metadata(&path).and_then(|about| about.modified());
@@ -96,7 +96,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    fn loaded(&mut self, loaded: Loaded) -> anyhow::Result<()> {
+    fn loaded(&mut self, loaded: LoadedHeat) -> anyhow::Result<()> {
         self.loading = None;
         match loaded {
             Ok(heat) => self.workspace.show(heat),

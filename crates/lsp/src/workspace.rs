@@ -7,7 +7,7 @@ use lsp_types::{InitializeParams, Uri};
 use workspan_record::trace_file::newest::newest_trace;
 
 use crate::heat::{Heat, Lines};
-use crate::lines::{Placed, place};
+use crate::lines::{PlacedLine, place};
 use crate::uri;
 
 /// The editor's folders and open files, and the run that is shown.
@@ -42,7 +42,7 @@ impl Workspace {
     }
 
     /// The trace to show.
-    pub(crate) fn wanted_trace(&self) -> Option<PathBuf> {
+    pub(crate) fn selected_trace(&self) -> Option<PathBuf> {
         if let Some(trace) = &self.trace {
             return Some(trace.clone());
         }
@@ -87,12 +87,12 @@ impl Workspace {
 
     /// The run's lines in the file's current text, and that text; `None` if the run has no data
     /// about it.
-    pub(crate) fn placed(&self, uri: &Uri) -> Option<(String, Vec<Placed<'_>>)> {
+    pub(crate) fn placed(&self, uri: &Uri) -> Option<(String, Vec<PlacedLine<'_>>)> {
         self.placed_in(&real(uri)?)
     }
 
     /// Like [`Workspace::placed`], by path.
-    pub(crate) fn placed_in(&self, path: &Path) -> Option<(String, Vec<Placed<'_>>)> {
+    pub(crate) fn placed_in(&self, path: &Path) -> Option<(String, Vec<PlacedLine<'_>>)> {
         let lines = self.lines(path)?;
         let on_disk = std::fs::read(path).ok();
         let on_disk = on_disk.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

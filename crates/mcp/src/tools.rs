@@ -63,7 +63,7 @@ pub(crate) struct WhatIfArgs {
     /// Regions that the program marked and that become faster
     #[serde(default)]
     pub(crate) regions: Vec<String>,
-    /// How many times as fast (default 2, 4, 8)
+    /// Factors: how many times faster the code becomes (default 2, 4, 8)
     #[serde(default)]
     pub(crate) factors: Vec<f64>,
 }
@@ -107,7 +107,7 @@ pub(crate) struct RecordArgs {
 }
 
 /// A tool's name, description and schema.
-struct Described {
+struct ToolDescription {
     name: &'static str,
     description: &'static str,
     schema: Result<Arc<JsonObject>, String>,
@@ -116,7 +116,7 @@ struct Described {
 
 /// The tools; `record` is included only if programs may be run.
 pub(crate) fn list(may_record: bool) -> Vec<Tool> {
-    let described = |name, description, schema| Described {
+    let described = |name, description, schema| ToolDescription {
         name,
         description,
         schema,
@@ -159,7 +159,7 @@ pub(crate) fn list(may_record: bool) -> Vec<Tool> {
         ),
     ];
     if may_record {
-        all.push(Described {
+        all.push(ToolDescription {
             name: "record",
             description: "Runs a program, records its tasks, and answers with the trace's name and its findings. Record \
                           optimised builds (`cargo run --release`).",
@@ -167,7 +167,7 @@ pub(crate) fn list(may_record: bool) -> Vec<Tool> {
             reads_only: false,
         });
     }
-    let tool = |tool: Described| {
+    let tool = |tool: ToolDescription| {
         let about = ToolAnnotations::new()
             .read_only(tool.reads_only)
             .open_world(!tool.reads_only);

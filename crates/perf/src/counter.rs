@@ -6,7 +6,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use perf_event_open_sys as sys;
 use sys::bindings as perf;
 
-use crate::event::Refused;
+use crate::event::WatchRefusal;
 
 /// A counter in the kernel's numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,8 +85,8 @@ impl Counter {
     /// both modes.
     ///
     /// # Errors
-    /// [`Refused`], with a way to allow it.
-    pub fn probe(mut self) -> Result<Counter, Refused> {
+    /// [`WatchRefusal`], with a way to allow it.
+    pub fn probe(mut self) -> Result<Counter, WatchRefusal> {
         let with_kernel = open(&self, true);
         let in_user = open(&self, false);
         match (with_kernel, in_user) {
@@ -99,7 +99,7 @@ impl Counter {
                     ),
                     _ => error,
                 };
-                return Err(Refused::new(
+                return Err(WatchRefusal::new(
                     &format!("{} can't be counted", self.name),
                     &reason,
                 ));

@@ -13,7 +13,7 @@ use perf_event_open_sys::bindings::{
 };
 
 use crate::cost::Rate;
-use crate::event::{Refused, online_cpus, open_stops, open_switches};
+use crate::event::{WatchRefusal, online_cpus, open_stops, open_switches};
 use crate::ring::{Ring, STOPS_BYTES};
 use crate::switch_file::{self, Switch};
 
@@ -36,33 +36,33 @@ pub enum Scope {
 /// the reason if there will be no requested samples.
 ///
 /// # Errors
-/// The kernel refuses ([`Refused`]); nothing is left behind then, and the program can run without
-/// it.
+/// The kernel refuses ([`WatchRefusal`]); nothing is left behind then, and the program can
+/// run without it.
 pub fn watch_from_exec(
     path: &Path,
     rate: Option<Rate>,
     scope: Scope,
-) -> Result<Option<Refused>, Refused> {
+) -> Result<Option<WatchRefusal>, WatchRefusal> {
     let (events, unsampled) = match rate.map(|rate| open_all(Some(rate.hertz))) {
         Some(Ok(events)) => (events, None),
         sampled => {
             let refused = sampled
                 .and_then(Result::err)
-                .map(|error| Refused::new("code can't be sampled", &error));
+                .map(|error| WatchRefusal::new("code can't be sampled", &error));
             let events = open_all(None)
-                .map_err(|error| Refused::new("context switches can't be watched", &error))?;
+                .map_err(|error| WatchRefusal::new("context switches can't be watched", &error))?;
             (events, refused)
         }
     };
     let pid = std::process::id();
-    let process =
-        pidfd(pid).map_err(|e| Refused::new("the process can't be watched for its end", &e))?;
+    let process = pidfd(pid)
+        .map_err(|e| WatchRefusal::new("the process can't be watched for its end", &e))?;
     let file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(path)
-        .map_err(|e| Refused::new(&format!("{} can't be written", path.display()), &e))?;
+        .map_err(|e| WatchRefusal::new(&format!("{} can't be written", path.display()), &e))?;
     // The lock belongs to the open file, which the watcher inherits, so readers wait until the
     // watcher is gone. SAFETY: a plain system call on a descriptor we own.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) };
@@ -75,12 +75,12 @@ pub fn watch_from_exec(
     start_watcher(
         (events, stops),
         process,
-        (Wanted::new(pid, scope), rate),
+        (KeptThreads::new(pid, scope), rate),
         file,
     )
     .map_err(|error| {
         let _ = std::fs::remove_file(path);
-        Refused::new("the watcher can't be started", &error)
+        WatchRefusal::new("the watcher can't be started", &error)
     })?;
     Ok(unsampled)
 }
@@ -108,7 +108,7 @@ fn open_each(open: impl Fn(i32) -> io::Result<OwnedFd>) -> io::Result<Vec<OwnedF
 fn start_watcher(
     (events, stops): (Vec<OwnedFd>, Vec<OwnedFd>),
     process: OwnedFd,
-    (wanted, rate): (Wanted, Option<Rate>),
+    (wanted, rate): (KeptThreads, Option<Rate>),
     file: File,
 ) -> io::Result<()> {
     let (mut answer, mut answering) = io::pipe()?;
@@ -225,7 +225,7 @@ fn close_others() {
 fn drain(
     (rings, stops): (&mut [Ring], &mut [Ring]),
     process: &OwnedFd,
-    (mut wanted, rate): (Wanted, Option<Rate>),
+    (mut wanted, rate): (KeptThreads, Option<Rate>),
     mut file: File,
 ) {
     let mut buffer = Vec::with_capacity(1 << 16);
@@ -271,16 +271,16 @@ fn drain(
 }
 
 /// The threads whose records are kept.
-struct Wanted {
+struct KeptThreads {
     pid: u32,
     scope: Scope,
     /// The processes of other threads, as written to the file.
     processes: BTreeMap<u32, u32>,
 }
 
-impl Wanted {
-    fn new(pid: u32, scope: Scope) -> Wanted {
-        Wanted {
+impl KeptThreads {
+    fn new(pid: u32, scope: Scope) -> KeptThreads {
+        KeptThreads {
             pid,
             scope,
             processes: BTreeMap::new(),
@@ -305,7 +305,13 @@ impl Wanted {
 
 /// Keeps the required parts of a record: switches and samples of the program's own threads, and
 /// counts of lost ones.
-fn keep(kind: u32, misc: u16, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8>) -> Option<()> {
+fn keep(
+    kind: u32,
+    misc: u16,
+    body: &[u8],
+    wanted: &mut KeptThreads,
+    out: &mut Vec<u8>,
+) -> Option<()> {
     let word32 = |at| word32(body, at);
     let word64 = |at| word64(body, at);
     match kind {
@@ -345,7 +351,7 @@ fn keep(kind: u32, misc: u16, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8
 
 /// Keeps the stack in a record of the other rings, if it is from a thread of the program that
 /// leaves its CPU. Lost ones are merely missing.
-fn keep_stop(kind: u32, body: &[u8], wanted: &mut Wanted, out: &mut Vec<u8>) -> Option<()> {
+fn keep_stop(kind: u32, body: &[u8], wanted: &mut KeptThreads, out: &mut Vec<u8>) -> Option<()> {
     if kind == PERF_RECORD_SAMPLE && wanted.has(word32(body, 8)?, word32(body, 12)?, out) {
         let (tid, ns) = (word32(body, 12)?, word64(body, 16)?);
         switch_file::stop(tid, ns, chain(body)?, out);

@@ -13,11 +13,11 @@ use sys::bindings::{
 /// The reason why the kernel refuses the watching; the text says what would allow it.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
-pub struct Refused {
+pub struct WatchRefusal {
     what: String,
 }
 
-impl Refused {
+impl WatchRefusal {
     pub(crate) fn new(doing: &str, error: &io::Error) -> Self {
         let remedy = match error.raw_os_error() {
             Some(libc::EACCES | libc::EPERM) => {
@@ -27,7 +27,7 @@ impl Refused {
             Some(libc::EMFILE | libc::ENFILE) => "; too many open files",
             _ => "",
         };
-        Refused {
+        WatchRefusal {
             what: format!("{doing}: {error}{remedy}"),
         }
     }

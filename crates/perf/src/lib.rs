@@ -6,7 +6,7 @@
 //! inherited by every thread, and leaves a detached process behind that empties the rings into a
 //! file (`switch_file`) until the program is gone. The program keeps its process id and gets no
 //! unknown child. After the run [`read_switches`] waits for the file to be complete and
-//! [`off_intervals`] turns switches into intervals (MODEL.md §2: *descheduled* when preempted,
+//! [`off_cpu_intervals`] turns switches into intervals (MODEL.md §2: *descheduled* when preempted,
 //! *blocked* when the thread gave up the CPU itself). [`Counter`] names the events that the
 //! recorder can count in each thread. The same events can sample the threads' call chains.
 
@@ -14,15 +14,15 @@ mod cost;
 mod counter;
 mod drain;
 mod event;
-mod off;
-mod on;
+mod off_cpu;
+mod on_cpu;
 mod ring;
 mod switch_file;
 
 pub use cost::Rate;
 pub use counter::Counter;
 pub use drain::{Scope, watch_from_exec};
-pub use event::{Refused, parse_cpu_list};
-pub use off::{OffInterval, off_intervals};
-pub use on::{OnTimes, on_times};
+pub use event::{WatchRefusal, parse_cpu_list};
+pub use off_cpu::{OffCpuInterval, off_cpu_intervals};
+pub use on_cpu::{OnCpuTimes, on_cpu_times};
 pub use switch_file::{Sample, Switch, Switches, decode_switches, read_switches};

@@ -59,7 +59,7 @@ fn a_sleeper_is_blocked() {
     let folder = tempfile::tempdir().expect("temporary folder");
     match watch("exec sleep 0.2", &folder.path().join("switches")) {
         Ok(switches) => {
-            let off = workspan_perf::off_intervals(&switches.switches);
+            let off = workspan_perf::off_cpu_intervals(&switches.switches);
             let longest = off
                 .iter()
                 .max_by_key(|o| o.end_ns - o.begin_ns)
@@ -103,7 +103,7 @@ fn two_spinners_on_one_cpu_are_preempted() {
     );
     match watch(&script, &folder.path().join("switches")) {
         Ok(switches) => {
-            let off = workspan_perf::off_intervals(&switches.switches);
+            let off = workspan_perf::off_cpu_intervals(&switches.switches);
             let preempted: u64 = off
                 .iter()
                 .filter(|o| o.preempted)

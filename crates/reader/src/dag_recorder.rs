@@ -58,7 +58,7 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     };
     if file.lacks_names() {
         raw.meta.warnings.push(
-            "The file breaks off before the names of its source files; places are not known."
+            "The file ends before the names of its source files, so positions are not known."
                 .into(),
         );
     }

@@ -90,7 +90,7 @@ pub fn table(path: &Path) -> Result<Option<(Table, &'static Format)>, Error> {
     let mut start = [0; MAX_HEAD_BYTES];
     let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
     let begun = read.map_or(&[][..], |n| &start[..n]);
-    let Some(format) = Format::of(begun) else {
+    let Some(format) = Format::detect(begun) else {
         return Ok(None);
     };
     let Reading::Table(read) = &format.reading else {
@@ -104,7 +104,7 @@ pub fn table(path: &Path) -> Result<Option<(Table, &'static Format)>, Error> {
 
 impl Format {
     /// The format of a file with these first bytes.
-    pub fn of(bytes: &[u8]) -> Option<&'static Format> {
+    pub fn detect(bytes: &[u8]) -> Option<&'static Format> {
         FORMATS.iter().find(|format| (format.begins)(bytes))
     }
 

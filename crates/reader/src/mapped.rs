@@ -8,9 +8,9 @@
 //! * A large file is mapped, because many gigabytes may not fit into memory. Its range of addresses
 //!   is in a list. A handler of SIGBUS looks the address up there, puts zeros in place of the
 //!   missing pages, and notes that the file shrank. The reader continues, may or may not find
-//!   damage, and then asks whether the file shrank ([`Mapped::shrunk`]). systemd's journal is read
-//!   in the same way. Reading by `pread` instead would need every pass over the records to hold
-//!   buffers and handle errors.
+//!   damage, and then asks whether the file shrank ([`MappedPages::shrunk`]). systemd's journal is
+//!   read in the same way. Reading by `pread` instead would need every pass over the records to
+//!   hold buffers and handle errors.
 //!
 //! Signals that concern no range of the list go to the previous handler.
 
@@ -34,7 +34,7 @@ pub(crate) enum FileBytes {
     /// A copy.
     Copied(Vec<u8>),
     /// The mapped pages.
-    Mapped(Mapped),
+    Mapped(MappedPages),
 }
 
 impl FileBytes {
@@ -44,7 +44,7 @@ impl FileBytes {
     /// The file cannot be read.
     pub(crate) fn read(file: File, length: u64) -> io::Result<FileBytes> {
         if length > MAX_COPIED_BYTES {
-            return Mapped::of(file).map(FileBytes::Mapped);
+            return MappedPages::map(file).map(FileBytes::Mapped);
         }
         let mut bytes = Vec::with_capacity(length as usize);
         file.take(length).read_to_end(&mut bytes)?;
@@ -82,21 +82,21 @@ impl Deref for FileBytes {
 
 /// The mapped pages of a file.
 #[derive(Debug)]
-pub(crate) struct Mapped {
+pub(crate) struct MappedPages {
     map: Mmap,
     file: File,
     range: &'static Range,
 }
 
-impl Mapped {
-    fn of(file: File) -> io::Result<Mapped> {
+impl MappedPages {
+    fn map(file: File) -> io::Result<MappedPages> {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(install);
         // SAFETY: the map is only read. Bytes may change while they are read, which a parser of
         // damaged files handles as damage; missing pages are replaced by the handler.
         let map = unsafe { Mmap::map(&file) }?;
         let range = Range::watch(map.as_ptr() as usize, map.len());
-        Ok(Mapped { map, file, range })
+        Ok(MappedPages { map, file, range })
     }
 
     fn shrunk(&self) -> bool {
@@ -106,7 +106,7 @@ impl Mapped {
     }
 }
 
-impl Drop for Mapped {
+impl Drop for MappedPages {
     fn drop(&mut self) {
         // This must happen before the addresses are reused.
         self.range.release();
@@ -191,10 +191,10 @@ impl Range {
 }
 
 /// The previous handler.
-struct Before(UnsafeCell<MaybeUninit<libc::sigaction>>);
+struct PreviousHandler(UnsafeCell<MaybeUninit<libc::sigaction>>);
 // SAFETY: written once, by the call that installs the handler that reads it.
-unsafe impl Sync for Before {}
-static BEFORE: Before = Before(UnsafeCell::new(MaybeUninit::zeroed()));
+unsafe impl Sync for PreviousHandler {}
+static BEFORE: PreviousHandler = PreviousHandler(UnsafeCell::new(MaybeUninit::zeroed()));
 
 /// The size of a page in bytes.
 static PAGE: AtomicUsize = AtomicUsize::new(4096);

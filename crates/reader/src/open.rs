@@ -60,7 +60,7 @@ pub enum Grain {
 
 /// The kind of a file, recognised by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Recorded by workspan.
     Recorded,
     /// A text trace.
@@ -73,25 +73,25 @@ pub enum Kind {
     Bundle,
 }
 
-impl Kind {
+impl FileKind {
     /// The kind of a trace; `None` if it is unknown.
-    pub fn of(bytes: &[u8]) -> Option<Kind> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<FileKind> {
         let magic = &workspan_trace::header::MAGIC;
         if !bytes.is_empty() && magic.starts_with(&bytes[..bytes.len().min(magic.len())]) {
-            return Some(Kind::Recorded);
+            return Some(FileKind::Recorded);
         }
         if packed::is_packed(bytes) {
-            return Some(Kind::Packed);
+            return Some(FileKind::Packed);
         }
         if bytes.starts_with(&workspan_trace::bundle::MAGIC) {
-            return Some(Kind::Bundle);
+            return Some(FileKind::Bundle);
         }
-        if let Some(format) = Format::of(bytes) {
-            return Some(Kind::Imported(format));
+        if let Some(format) = Format::detect(bytes) {
+            return Some(FileKind::Imported(format));
         }
         let bytes = bytes.strip_prefix(text::BYTE_ORDER_MARK).unwrap_or(bytes);
         let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
-        (first == Some(&b'{')).then_some(Kind::Text)
+        (first == Some(&b'{')).then_some(FileKind::Text)
     }
 }
 
@@ -108,11 +108,11 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
             && options.grain == Grain::Auto
             && !options.raw
             && !packed::is_packed(bytes);
-        let beside = about
+        let sidecar = about
             .filter(|_| wanted)
             .zip(place.as_deref())
-            .map(|(about, place)| SidecarIndex::of(place, about, bytes));
-        read_with_index(path, content, options, beside.as_ref())
+            .map(|(about, place)| SidecarIndex::for_trace(place, about, bytes));
+        read_with_index(path, content, options, sidecar.as_ref())
     })
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct TraceBytes<'a> {
 
 impl<'a> TraceBytes<'a> {
     /// Bytes that do not belong to a file.
-    pub(crate) fn of(bytes: &'a [u8]) -> TraceBytes<'a> {
+    pub(crate) fn from_slice(bytes: &'a [u8]) -> TraceBytes<'a> {
         TraceBytes {
             bytes,
             ..TraceBytes::default()
@@ -188,7 +188,7 @@ impl OwnedTrace {
     pub(crate) fn content(&self) -> TraceBytes<'_> {
         match self {
             OwnedTrace::File(file) => TraceBytes::of_file(file),
-            OwnedTrace::Unpacked(trace) => TraceBytes::of(trace),
+            OwnedTrace::Unpacked(trace) => TraceBytes::from_slice(trace),
         }
     }
 
@@ -208,8 +208,8 @@ pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String
     with_file(path, |content| {
         let (bytes, about) = (content.bytes, content.about);
         let about = about.ok_or_else(|| fail(path, "is not a file that can have an index"))?;
-        let beside = SidecarIndex::of(path, about, bytes);
-        Ok((recorded::index::KEY, beside.note(folded)))
+        let sidecar = SidecarIndex::for_trace(path, about, bytes);
+        Ok((recorded::index::KEY, sidecar.note(folded)))
     })
 }
 
@@ -221,8 +221,8 @@ pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String
 pub fn preview(path: &Path, options: &OpenOptions) -> Result<Option<Preview>, Error> {
     with_bytes(path, |bytes| {
         let bytes = plain(bytes, options.allow_truncated)?;
-        match Kind::of(&bytes) {
-            Some(Kind::Recorded) => recorded::preview::preview(&bytes, options).map(Some),
+        match FileKind::from_bytes(&bytes) {
+            Some(FileKind::Recorded) => recorded::preview::preview(&bytes, options).map(Some),
             _ => Ok(None),
         }
     })
@@ -261,7 +261,7 @@ fn with_file<T>(
     if !metadata.is_file() {
         // For example in `export … | workspan report -`.
         let bytes = piped::read(path, &file, piped::limit())?;
-        return f(TraceBytes::of(&bytes));
+        return f(TraceBytes::from_slice(&bytes));
     }
     let bytes = FileBytes::read(file, metadata.len()).map_err(unreadable)?;
     let content = TraceBytes {
@@ -272,7 +272,7 @@ fn with_file<T>(
     let read = catch_unwind(AssertUnwindSafe(|| f(content)));
     if bytes.shrunk() {
         return Err(fail(
-            "became shorter while it was read; expected a trace that stays as it is: read a copy, or wait until it is written"
+            "became shorter while it was read; expected a complete trace: read a copy, or wait until it is written"
                 .into(),
         ));
     }
@@ -297,26 +297,26 @@ fn place_of_index(path: &Path) -> Option<PathBuf> {
 /// # Errors
 /// The same as for [`open`].
 pub fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
-    read_with_index(path, TraceBytes::of(bytes), options, None)
+    read_with_index(path, TraceBytes::from_slice(bytes), options, None)
 }
 
 fn read_with_index(
     path: &Path,
     content: TraceBytes<'_>,
     options: &OpenOptions,
-    beside: Option<&SidecarIndex>,
+    sidecar: Option<&SidecarIndex>,
 ) -> Result<Dag, Error> {
     let bytes = content.bytes;
     let result = match kind(path, bytes)? {
-        Kind::Recorded => recorded::dag_with_index(content, options, beside),
-        Kind::Text => text::read_with(bytes, options),
-        Kind::Imported(format) => format.open(bytes, options),
-        Kind::Bundle => processes::dag(bytes, options),
-        Kind::Packed => packed::unpack(bytes, options.allow_truncated).and_then(|plain| {
-            match Kind::of(&plain) {
-                Some(Kind::Recorded) => recorded::dag(&plain, options),
-                Some(Kind::Imported(format)) => format.open(&plain, options),
-                Some(Kind::Bundle) => processes::dag(&plain, options),
+        FileKind::Recorded => recorded::dag_with_index(content, options, sidecar),
+        FileKind::Text => text::read_with(bytes, options),
+        FileKind::Imported(format) => format.open(bytes, options),
+        FileKind::Bundle => processes::dag(bytes, options),
+        FileKind::Packed => packed::unpack(bytes, options.allow_truncated).and_then(|plain| {
+            match FileKind::from_bytes(&plain) {
+                Some(FileKind::Recorded) => recorded::dag(&plain, options),
+                Some(FileKind::Imported(format)) => format.open(&plain, options),
+                Some(FileKind::Bundle) => processes::dag(&plain, options),
                 _ => text::read_with(&plain, options),
             }
         }),
@@ -365,14 +365,14 @@ pub fn damage(path: &Path) -> Result<Option<String>, Error> {
     })
 }
 
-pub(crate) fn kind(path: &Path, bytes: &[u8]) -> Result<Kind, Error> {
+pub(crate) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind, Error> {
     if bytes.is_empty() {
         return Err(fail(
             path,
             "is empty; expected a trace: did the recorded program start?",
         ));
     }
-    Kind::of(bytes).ok_or_else(|| {
+    FileKind::from_bytes(bytes).ok_or_else(|| {
         let foreign: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         let what = format!(
             "is not a trace; expected a recorded trace (.wspan), a text trace, which starts with {{\"workspan_trace\":1, or {}",

@@ -9,7 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use workspan_trace::header::MAGIC;
 
-use crate::open::Kind;
+use crate::open::FileKind;
 use crate::text;
 use workspan_dag::Error;
 
@@ -73,7 +73,7 @@ pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Err
                 return Ok(trace);
             }
             return Err(Error::Trace(format!(
-                "can't be unpacked ({error}); expected a trace packed by gzip"
+                "can't be uncompressed ({error}); expected a trace compressed with gzip"
             )));
         }
         if before == 0 {
@@ -85,7 +85,7 @@ pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Err
         let read = (bytes.len() - decoder.get_ref().len()) as u64;
         if trace.len() as u64 > MIN_RATIO_CHECKED_BYTES + read.saturating_mul(MAX_UNPACKED_RATIO) {
             return Err(Error::Trace(format!(
-                "unpacks to more than {MAX_UNPACKED_RATIO} times its size, as no trace does"
+                "uncompresses to more than {MAX_UNPACKED_RATIO} times its size, which no trace does"
             )));
         }
     }
@@ -93,14 +93,14 @@ pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Err
 
 /// Checks the first bytes, and for a text trace the first line.
 fn begin(trace: &[u8]) -> Result<(), Error> {
-    match Kind::of(trace) {
-        Some(Kind::Recorded | Kind::Imported(_) | Kind::Bundle) => Ok(()),
-        Some(Kind::Text) => text::begin(trace),
-        Some(Kind::Packed) => Err(Error::Trace(
-            "is packed twice by gzip; expected a trace packed once".into(),
+    match FileKind::from_bytes(trace) {
+        Some(FileKind::Recorded | FileKind::Imported(_) | FileKind::Bundle) => Ok(()),
+        Some(FileKind::Text) => text::begin(trace),
+        Some(FileKind::Packed) => Err(Error::Trace(
+            "is compressed twice with gzip; expected a trace compressed once".into(),
         )),
         None => Err(Error::Trace(
-            "holds no trace; expected a recorded or a text trace packed by gzip".into(),
+            "contains no trace; expected a recorded or a text trace compressed with gzip".into(),
         )),
     }
 }
@@ -124,9 +124,9 @@ mod tests {
         for (begin, what) in [
             (&header[..], "more than 100 times its size"),
             (&MAGIC[..], "more than 100 times its size"),
-            (b"", "holds no trace"),
+            (b"", "contains no trace"),
             (b"{}\n", "no header"),
-            (&packed(b"{}"), "packed twice"),
+            (&packed(b"{}"), "compressed twice"),
         ] {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
             encoder.write_all(begin).unwrap();

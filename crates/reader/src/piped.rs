@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::open::{Kind, fail, kind, named};
+use crate::open::{FileKind, fail, kind, named};
 use crate::text;
 use workspan_dag::Error;
 
@@ -50,7 +50,7 @@ pub(crate) fn read(path: &Path, mut pipe: impl Read, most: u64) -> Result<Vec<u8
 
 /// Checks the first bytes, and for a text trace the first line.
 fn begin(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    if kind(path, bytes)? == Kind::Text {
+    if kind(path, bytes)? == FileKind::Text {
         text::begin(bytes).map_err(|error| named(path, error))?;
     }
     Ok(())
@@ -63,7 +63,7 @@ mod tests {
     use workspan_trace::header::MAGIC;
 
     /// The error message of a pipe, and the number of bytes read from it.
-    fn told(begin: &[u8], then: u8) -> (String, u64) {
+    fn described(begin: &[u8], then: u8) -> (String, u64) {
         let mut endless = begin.chain(std::io::repeat(then)).take(1 << 40);
         let error = read(Path::new("pipe"), &mut endless, 8 << 20).unwrap_err();
         (error.to_string(), (1 << 40) - endless.limit())
@@ -77,7 +77,7 @@ mod tests {
             (b"{}\n", b'{', "no header"),
             (b"{\"ev\":\"begin\"}\n", b'{', "no header"),
         ] {
-            let (told, read) = told(begin, then);
+            let (told, read) = described(begin, then);
             assert!(told.contains(what), "{told}");
             assert!(read <= BYTES_PER_READ, "{read}");
         }
@@ -89,7 +89,7 @@ mod tests {
             (b"{", b' '),
             (b"\x1f\x8b", 0),
         ] {
-            let (told, read) = told(begin, then);
+            let (told, read) = described(begin, then);
             assert!(told.contains("gave more than 8 MB"), "{told}");
             assert!(read <= 10 << 20, "{read}");
         }
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn a_trace_comes_whole_however_it_is_cut() {
         /// Gives a byte at a time.
-        struct Slow<'a>(&'a [u8]);
-        impl Read for Slow<'_> {
+        struct ByteByByte<'a>(&'a [u8]);
+        impl Read for ByteByByte<'_> {
             fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
                 let one = into.len().min(1);
                 self.0.read(&mut into[..one])
@@ -107,11 +107,11 @@ mod tests {
         }
         let trace = [&MAGIC[..], &[7; 100]].concat();
         assert_eq!(
-            read(Path::new("pipe"), Slow(&trace), 1 << 20).unwrap(),
+            read(Path::new("pipe"), ByteByByte(&trace), 1 << 20).unwrap(),
             trace
         );
         assert!(
-            read(Path::new("pipe"), Slow(b""), 1 << 20)
+            read(Path::new("pipe"), ByteByByte(b""), 1 << 20)
                 .unwrap()
                 .is_empty()
         );

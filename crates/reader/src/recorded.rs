@@ -73,7 +73,7 @@ struct Extent {
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     let chunks = chunks_by_thread::read(bytes, options)?;
     let places = places::places(&chunks);
-    Ok(told(chunks, places, bytes.len())?.0)
+    Ok(replay_run(chunks, places, bytes.len())?.0)
 }
 
 /// One process's part of a run of several processes.
@@ -96,10 +96,10 @@ pub(crate) fn member(bytes: &[u8], options: &OpenOptions) -> Result<Member, Erro
     let chunks = chunks_by_thread::read(bytes, options)?;
     let places = places::places(&chunks);
     let (header, notes) = (chunks.header, chunks.notes.clone());
-    let short = fold::fold(&chunks, &places, options, TraceBytes::of(bytes));
+    let short = fold::fold(&chunks, &places, options, TraceBytes::from_slice(bytes));
     let (raw, extent) = match short {
-        Some(short) => told(short.instead(chunks), places, bytes.len())?,
-        None => told(chunks, places, bytes.len())?,
+        Some(short) => replay_run(short.instead(chunks), places, bytes.len())?,
+        None => replay_run(chunks, places, bytes.len())?,
     };
     Ok(Member {
         raw,
@@ -115,7 +115,7 @@ pub(crate) fn member(bytes: &[u8], options: &OpenOptions) -> Result<Member, Erro
 /// # Errors
 /// The errors of [`read`] and [`build`].
 pub fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
-    dag_with_index(TraceBytes::of(bytes), options, None)
+    dag_with_index(TraceBytes::from_slice(bytes), options, None)
 }
 
 /// [`dag`] for a trace that may have an index.
@@ -138,13 +138,17 @@ pub(crate) fn dag_with_index(
             let _ = index::write(beside, bytes, &short);
         }
         content.release_pages();
-        let (raw, _) = told(short.instead(chunks), places, bytes.len())?;
+        let (raw, _) = replay_run(short.instead(chunks), places, bytes.len())?;
         return build(raw, Mode::Repair);
     }
-    build(told(chunks, places, bytes.len())?.0, Mode::Repair)
+    build(replay_run(chunks, places, bytes.len())?.0, Mode::Repair)
 }
 
-fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<(RawTrace, Extent), Error> {
+fn replay_run(
+    chunks: TraceChunks<'_>,
+    places: Places,
+    size: usize,
+) -> Result<(RawTrace, Extent), Error> {
     let counts = survey::survey(&chunks)?;
     let extent = counts.extent();
     let mut raw = RawTrace::default();
@@ -156,7 +160,7 @@ fn told(chunks: TraceChunks<'_>, places: Places, size: usize) -> Result<(RawTrac
     plain_threads::mark(&raw, facts::cpus(&chunks.notes), &places, &mut told);
     let threads = workers::assign(&told, extent.last - extent.first);
     raw.meta = facts::meta(&chunks, extent, &told, &threads, &places, size);
-    raw.meta.probe_cost = counts.unrecorded.probe();
+    raw.meta.probe_cost = counts.skipped.probe();
     raw.pools = workers::pools(&told, &threads, &places, extent.last - extent.first);
     start_waits::add(&mut raw, threads.number.len(), &places);
     workers::renumber(&threads, &mut raw);

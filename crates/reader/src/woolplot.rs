@@ -67,7 +67,8 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     }
     if log.events.is_empty() {
         raw.meta.warnings.push(
-            "The log has no EVENT lines: who worked when is not known. Work and span are the main task's time alone, steals and spawns are counts."
+            "The log has no EVENT lines, so it is not known who worked when. Work and span are only the main task's time; \
+            steals and spawns are counts."
                 .into(),
         );
         let marks = [(&log.steals, false), (&log.leaps, true)];

@@ -23,17 +23,17 @@ use workspan_trace::entry::Note;
 use workspan_trace::note_keys::WARNING;
 
 use self::build_folder::BuildFolder;
-use crate::after_run::missed_runtime;
-use crate::after_run::{Outcome, PrintReport, PrintTable, shown};
 use crate::cargo::command_line::CargoLine;
 use crate::cargo::metadata::Metadata;
 use crate::cargo::user_config::UserConfig;
 use crate::embedded::{self, Tools};
 use crate::launch::child;
-use crate::launch::environment::{self, Changed};
+use crate::launch::environment::{self, EnvironmentChanges};
 use crate::launch::runner::UNRECORDED;
 use crate::options::keep_windows::Windows;
 use crate::options::settings::Watch;
+use crate::outcome::missed_runtime;
+use crate::outcome::{Outcome, PrintReport, PrintTable, shown};
 use crate::run_notes::facts;
 use crate::say;
 use crate::trace_file::run_folder;
@@ -185,7 +185,7 @@ fn prepare(
 ) -> anyhow::Result<Command> {
     let mut command = Command::new(&request.cargo);
     environment::leave_outer(&mut command);
-    let mut changed = Changed::default();
+    let mut changed = EnvironmentChanges::default();
     changed.set(&mut command, "RUSTC_WRAPPER", &tools.rustc);
     changed.set(&mut command, "CARGO_TARGET_DIR", &build.path);
     if user.has_build_dir {
@@ -275,7 +275,7 @@ fn line_text(line: &CargoLine) -> String {
 fn not_run(line: &CargoLine, success: bool, unrecorded: &str, build: &Path) -> Option<String> {
     if !unrecorded.is_empty() {
         return Some(
-            "nothing was recorded: the program can't be, as said before it started".to_owned(),
+            "nothing was recorded, for the reason given before the program started".to_owned(),
         );
     }
     if !success {
@@ -320,14 +320,14 @@ fn has_rayon(told: &[Told]) -> bool {
 /// Warnings for parts of the build that are not recorded, or only partly.
 fn gaps(told: &[Told]) -> impl Iterator<Item = String> {
     let beside = if has_rayon(told) {
-        "Part of this build's Rayon is not recorded"
+        "This build's Rayon is only partly recorded"
     } else {
         "Rayon is not recorded"
     };
     told.iter().filter_map(move |note| match note.key.as_str() {
         notes::UNRECORDED => Some(format!("{beside}: {}.", note.text)),
         notes::UNHOOKED => Some(format!(
-            "Of Rayon's own scheduler less is known: {}.",
+            "Less is known about Rayon's scheduler: {}.",
             note.text
         )),
         _ => None,
@@ -354,13 +354,12 @@ fn no_tasks(names: &[String], told: &[Told]) -> String {
             format!("nothing parallel was recorded: {}", unrecorded.join("; "))
         }
         Some(_) if names.len() == 1 => format!(
-            "{program} created no Rayon task in this run, so there is nothing to report. The build has Rayon in it; does this \
-             program use it, and does this input reach its parallel part?"
+            "{program} created no Rayon task in this run, so there is nothing to report. The build contains Rayon. Does this \
+            program use it, and does this input reach the parallel part?"
         ),
         Some(_) => {
             format!(
-                "{program} created a Rayon task in this run, so there is nothing to report. The build has Rayon in it; do they \
-                 use it?"
+                "{program} created a Rayon task in this run, so there is nothing to report. The build contains Rayon. Do they use it?"
             )
         }
         None => format!(

@@ -32,9 +32,9 @@ const LIBRARIES: [&str; 6] = [
 pub const COUNTED: [&str; 1] = ["instructions"];
 
 /// The trace's warning about such a run.
-pub const TIMES_ARE_NOT: &str = "Instructions were counted by an emulator, which runs one thread at a time and each some \
-                                 ten to a hundred times as slow: times, delays and steals are not those of an ordinary run. \
-                                 Reports with --metric instructions do not depend on them.";
+pub const TIMES_ARE_NOT: &str = "Instructions were counted by an emulator, which runs one thread at a time, 10 to 100 times slower. Times, \
+delays and steals therefore differ from an ordinary run. Use --metric instructions, which does not depend on \
+them.";
 
 /// The event, as the preloaded library expects it.
 pub fn event() -> CounterEvent {
@@ -57,7 +57,7 @@ pub fn prepare() -> anyhow::Result<PathBuf> {
 fn build() -> anyhow::Result<PathBuf> {
     const INSTALL: &str = "sudo apt-get install valgrind gcc libc6-dev";
     if !cfg!(target_arch = "x86_64") {
-        bail!("it works on x86-64 alone; --counters instructions asks the CPU");
+        bail!("it works only on x86-64; --counters instructions uses the CPU's own counter");
     }
     let valgrind = preflight::find("valgrind".as_ref())
         .map_err(|_| anyhow::anyhow!("it needs valgrind, which is not here; {INSTALL}"))?;

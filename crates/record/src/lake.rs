@@ -67,7 +67,9 @@ impl Lake {
         match done {
             Ok(status) if status.success() => {}
             Ok(_) => {
-                say!("workspan: not all of it is in the lake; `workspan lake add` adds it later")
+                say!(
+                    "workspan: the run is not completely in the lake; add it later with `workspan lake add`"
+                )
             }
             Err(error) => say!("workspan: not added to the lake: {error:#}"),
         }

@@ -11,11 +11,10 @@
     reason = "they panic when nobody reads; `say!` and `message::print` do not"
 )]
 
-pub mod after_run;
 pub mod cargo;
 pub mod costs;
 pub mod embedded;
-pub mod flight;
+pub mod flight_recorder;
 pub mod instructions;
 mod kernel;
 pub mod lake;
@@ -23,6 +22,7 @@ pub mod launch;
 pub mod machine;
 pub mod message;
 pub mod options;
+pub mod outcome;
 pub mod program;
 pub mod progress;
 mod roles;

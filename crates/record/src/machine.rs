@@ -132,7 +132,7 @@ mod tests {
         folder
     }
 
-    fn told(notes: &[Note]) -> Vec<(&str, &str)> {
+    fn values(notes: &[Note]) -> Vec<(&str, &str)> {
         notes
             .iter()
             .map(|note| (note.key.as_str(), note.value.as_str()))
@@ -163,9 +163,9 @@ mod tests {
             (NUMA_NODES, "2"),
             (CPU_QUOTA, "1.50"),
         ];
-        assert_eq!(told(&notes), expected);
+        assert_eq!(values(&notes), expected);
         // One CPU per core, on one node.
-        assert_eq!(told(&notes_of(&[0], "0::/\n", sys.path())), []);
-        assert_eq!(told(&notes_of(&[0, 1], "", &sys.path().join("none"))), []);
+        assert_eq!(values(&notes_of(&[0], "0::/\n", sys.path())), []);
+        assert_eq!(values(&notes_of(&[0, 1], "", &sys.path().join("none"))), []);
     }
 }

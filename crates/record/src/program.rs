@@ -13,23 +13,23 @@ use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 use workspan_trace::note_keys::WARNING;
 
-use crate::after_run::missed_runtime;
-use crate::after_run::{Outcome, PrintReport};
 use crate::cargo::command_line::CargoLine;
 use crate::cargo::metadata::Metadata;
 use crate::cargo::optimisation;
 use crate::embedded::{self, RUNNER_ROLE};
-use crate::flight::{KeptParts, PartWriter};
+use crate::flight_recorder::{KeptParts, PartWriter};
 use crate::launch::child;
 use crate::launch::environment;
 use crate::launch::preflight;
 use crate::launch::runtime_swap;
 use crate::options::keep_windows::Windows;
-use crate::options::processes::Followed;
+use crate::options::processes::ProcessHandling;
 use crate::options::settings::Watch;
+use crate::outcome::missed_runtime;
+use crate::outcome::{Outcome, PrintReport};
 use crate::run_notes::facts;
 use crate::say;
-use crate::trace_file::finalize::Finalized;
+use crate::trace_file::finalize::FinalTrace;
 
 /// The request to record a program.
 pub struct Request<'a> {
@@ -44,7 +44,7 @@ pub struct Request<'a> {
     /// How the kernel watches the program.
     pub watch: Watch,
     /// Whether and how processes that the program starts are recorded.
-    pub followed: Followed,
+    pub followed: ProcessHandling,
     /// Whether to replace GCC's OpenMP runtime by LLVM's.
     pub swap_runtime: bool,
 }
@@ -231,8 +231,8 @@ fn workspace_of(program: &Path) -> Workspace {
 }
 
 /// Why nothing parallel was recorded, and what to do.
-fn nothing(recorded: &[&Finalized], path: &Path, follow: bool) -> String {
-    let program = crate::after_run::shown(path);
+fn nothing(recorded: &[&FinalTrace], path: &Path, follow: bool) -> String {
+    let program = crate::outcome::shown(path);
     if recorded.is_empty() {
         return format!(
             "nothing was recorded: {program} ended before the recorder in it could start, or replaced the dynamic loader's \
@@ -246,21 +246,21 @@ fn nothing(recorded: &[&Finalized], path: &Path, follow: bool) -> String {
         return silent;
     }
     let beyond = if follow {
-        "Nor in what it started, as far as that could be followed: setuid and static programs can't be, children that only \
-         fork are not, and an emptied environment (env -i, sudo) ends it."
+        "Nor was anything seen in the programs that it started. Setuid and static programs, children that only fork, and \
+        programs with an emptied environment (env -i, sudo) cannot be followed."
     } else {
-        "What it starts itself (as a shell, python, env, taskset or time does) is recorded with --follow; or put \
-         `workspan record --` right before the program of interest."
+        "If it starts other programs (like a shell, python, env, taskset or time), record them with --follow, or put \
+        `workspan record --` directly before the program of interest."
     };
     if recorded.iter().any(|one| one.threads) {
         return format!(
-            "{program} was recorded with the threads that it started itself: no OpenMP, no oneTBB, no Rayon that was built for \
-             recording (as `cargo workspan run` and `cargo workspan build` do) was seen in it."
+            "{program} was recorded with the threads that it started itself. It contains no OpenMP, no oneTBB and no Rayon \
+            built for recording (with `cargo workspan run` or `cargo workspan build`)."
         );
     }
     format!(
-        "{program} ran, but nothing parallel was seen in it: no OpenMP, no oneTBB, no Rayon that was built for recording (as \
-         `cargo workspan run` and `cargo workspan build` do). A runtime that is linked into the program or one of its libraries \
-         statically (a .a file) can't be seen. {beyond}"
+        "{program} ran, but nothing parallel was seen in it: no OpenMP, no oneTBB, no Rayon built for recording (with \
+        `cargo workspan run` or `cargo workspan build`). A runtime that is linked statically (from a .a file) cannot be \
+        seen. {beyond}"
     )
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use workspan_recorder::TABLE;
-use workspan_recorder::front::Handle;
+use workspan_recorder::abi::Handle;
 use workspan_recorder::wire::Kind;
 
 const BATCH: u32 = 1000;

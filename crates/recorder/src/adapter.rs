@@ -11,9 +11,9 @@
 mod live_handle;
 mod operands;
 mod region;
+mod skipped;
 mod stop;
 mod task;
-mod unrecorded;
 mod wait;
 
 pub use live_handle::LiveHandle;
@@ -41,7 +41,7 @@ pub fn has_thread_sanitizer() -> bool {
 }
 
 /// Whether the threads that the calling thread starts are a runtime's workers, as a front end
-/// announced ([`crate::front::Table::starts_workers`]).
+/// announced ([`crate::abi::Table::starts_workers`]).
 pub fn is_starting_workers() -> bool {
     thread::is_starting_workers()
 }

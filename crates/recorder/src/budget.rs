@@ -18,14 +18,14 @@
 //! class, and probabilities are lowered if the cost was underestimated.
 
 mod class;
-mod compared;
-mod decide;
+mod cost_comparison;
+mod decision;
 mod watch;
 
 #[cfg(test)]
 mod tests;
 
-pub use decide::Budget;
+pub use decision::Budget;
 pub use watch::Watch;
 
 /// The settings that a front end asks the recorder for once.
@@ -74,7 +74,7 @@ const STANDS_FOR_UNITS: u64 = 16;
 
 /// A join that has begun; passed back when it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Begun {
+pub struct JoinTicket {
     site: u32,
     level: u32,
     start: u64,
@@ -83,7 +83,7 @@ pub struct Begun {
     chance: u64,
 }
 
-impl Begun {
+impl JoinTicket {
     /// The level to record if the subtree is recorded in full.
     pub const fn recorded_level(&self) -> u64 {
         let more = match self.choice {

@@ -4,7 +4,7 @@
 use core::slice;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::front::{HAS_ROOT, Handle, IS_WORKER, id};
+use crate::abi::{HAS_ROOT, Handle, IS_WORKER, id};
 use crate::process;
 use crate::system::KeepErrno;
 use crate::thread;
@@ -147,7 +147,7 @@ unsafe fn list<'a>(at: *const u64, count: usize) -> &'a [u64] {
 }
 
 pub(crate) unsafe extern "C" fn wait_tasks(site: u32, tasks: *const u64, count: usize) {
-    // SAFETY: front.rs requires that many tasks.
+    // SAFETY: abi.rs requires that many tasks.
     let tasks = unsafe { list(tasks, count) };
     wait_list(
         site,
@@ -158,7 +158,7 @@ pub(crate) unsafe extern "C" fn wait_tasks(site: u32, tasks: *const u64, count: 
 }
 
 pub(crate) unsafe extern "C" fn wait_signals(site: u32, signals: *const u64, count: usize) {
-    // SAFETY: front.rs requires that many signals.
+    // SAFETY: abi.rs requires that many signals.
     let signals = unsafe { list(signals, count) };
     wait_list(
         site,

@@ -71,7 +71,7 @@ impl Counters {
 
     /// Opens the events for the calling thread; `None` if there are none, or if the kernel opens
     /// none.
-    pub(crate) fn open(&self, recording: &Recording) -> Option<Box<Open>> {
+    pub(crate) fn open(&self, recording: &Recording) -> Option<Box<OpenCounters>> {
         let mut groups = Vec::new();
         let (emulated, counted): (Vec<_>, Vec<_>) = self
             .events
@@ -101,7 +101,7 @@ impl Counters {
             }
         }
         (!groups.is_empty() || emulated.is_some()).then(|| {
-            Box::new(Open {
+            Box::new(OpenCounters {
                 groups,
                 emulated,
                 written: 0,
@@ -112,7 +112,7 @@ impl Counters {
 }
 
 /// A thread's open events.
-pub(crate) struct Open {
+pub(crate) struct OpenCounters {
     groups: Vec<Group>,
     emulated: Option<Emulated>,
     /// Time of the last record, from which the next one's ticks count.
@@ -132,7 +132,7 @@ struct Event {
     label: u32,
 }
 
-impl Open {
+impl OpenCounters {
     /// The recorder begins to write a record.
     pub(crate) fn enter(&mut self) {
         if let Some(emulated) = &mut self.emulated {
@@ -168,7 +168,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenCounters {
     fn drop(&mut self) {
         for event in self.groups.iter().flat_map(|group| &group.events) {
             // SAFETY: our own mapping and descriptor, which are not used afterwards.

@@ -3,7 +3,7 @@
 //! A thread that has not left its CPU may still not have run: the host of a virtual machine can
 //! have had the CPU, or the record of a switch is missing. The thread's CPU clock shows this. It is
 //! read when the thread's handle is made, after each strand of more than
-//! [`crate::front::LONG_TICKS`], at the end of each chunk, when the thread ends, and, for the
+//! [`crate::abi::LONG_TICKS`], at the end of each chunk, when the thread ends, and, for the
 //! thread that ends the process, at that time. A reading is kept ([`CpuReading`]) if the thread ran
 //! for less than the time that passed. After the run, the off-CPU times from its switches are
 //! subtracted from the difference.
@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use crate::clock;
 use crate::process::Recording;
 use crate::system;
-use workspan_fold::OffWindow;
+use workspan_fold::OffCpuWindow;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::CpuReading;
 
@@ -66,12 +66,12 @@ impl Reading {
     }
 
     /// The time from here to `now`, if the thread did not run all of it.
-    fn off_until(&self, now: &Reading) -> Option<OffWindow> {
+    fn off_until(&self, now: &Reading) -> Option<OffCpuWindow> {
         let ran_ns = now.ran_ns.saturating_sub(self.ran_ns);
         let elapsed = now.at.ns.saturating_sub(self.at.ns);
         let off_ns = elapsed.saturating_sub(ran_ns);
         let ticks = u128::from(now.at.ticks.saturating_sub(self.at.ticks)) * u128::from(off_ns);
-        (off_ns >= MIN_OFF_NS).then(|| OffWindow {
+        (off_ns >= MIN_OFF_NS).then(|| OffCpuWindow {
             from: self.at.ticks,
             to: now.at.ticks,
             ticks: (ticks / u128::from(elapsed.max(1))) as u64,
@@ -99,7 +99,7 @@ pub(crate) fn read(
     recording: &Recording,
     thread: u32,
     last: &mut Option<Reading>,
-) -> Option<OffWindow> {
+) -> Option<OffCpuWindow> {
     let (reading, off) = read_only(thread, last);
     if let Some(reading) = reading {
         write(recording, &reading);
@@ -111,7 +111,7 @@ pub(crate) fn read(
 pub(crate) fn read_only(
     thread: u32,
     last: &mut Option<Reading>,
-) -> (Option<CpuReading>, Option<OffWindow>) {
+) -> (Option<CpuReading>, Option<OffCpuWindow>) {
     let Some(before) = last.take() else {
         return (None, None);
     };
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(first.until(&reading(40, 2_000_000, 999_000), 7), None);
         let off = first.off_until(&reading(40, 2_000_000, 900_500));
         let (from, to, ticks) = (10, 40, 3);
-        assert_eq!(off, Some(OffWindow { from, to, ticks }));
+        assert_eq!(off, Some(OffCpuWindow { from, to, ticks }));
         // The two clocks are not read at the same moment.
         assert_eq!(first.off_until(&reading(40, 2_000_000, 999_000)), None);
         assert_eq!(first.until(&reading(40, 2_000_000, 1_000_900), 7), None);

@@ -9,7 +9,7 @@
 //!   no handle and interns nothing;
 //! * the threads' handles with everything that the recorder keeps for them ([`piece`]). A handle of
 //!   zeros has no room, so the child's first record goes to
-//!   [`refill`](crate::front::Table::refill), which gives the handle scratch memory.
+//!   [`refill`](crate::abi::Table::refill), which gives the handle scratch memory.
 
 use core::ffi::c_void;
 use core::ops::Deref;

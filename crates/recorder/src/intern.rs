@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::emergency_heap;
 use crate::mapped::Segments;
 use crate::process::{Recording, entry_chunk};
-use crate::reserve;
-use crate::spool::Mapped;
+use crate::spool::MappedChunk;
 use crate::system::KeepErrno;
 use core::sync::atomic::Ordering;
 use workspan_trace::chunk::ChunkKind;
@@ -23,7 +23,7 @@ const KINDS: usize = ChunkKind::RankCalls as usize + 1;
 const REPEATABLE_KEYS: [&str; 2] = [note_keys::RUNTIME, note_keys::WARNING];
 
 /// The entries seen so far, and the chunks that they are written to.
-pub(crate) struct Interned {
+pub(crate) struct InternTable {
     sites: BTreeMap<Vec<u8>, u32>,
     labels: BTreeMap<String, u32>,
     /// Keys of notes, or key and value of those in [`REPEATABLE_KEYS`].
@@ -34,17 +34,17 @@ pub(crate) struct Interned {
 
 #[derive(Clone, Copy, Default)]
 struct Stream {
-    chunk: Option<Mapped>,
+    chunk: Option<MappedChunk>,
     used: usize,
     seq: u32,
 }
 
-// SAFETY: the chunks are written only under the lock around `Interned`.
-unsafe impl Send for Interned {}
+// SAFETY: the chunks are written only under the lock around `InternTable`.
+unsafe impl Send for InternTable {}
 
-impl Interned {
+impl InternTable {
     pub(crate) fn new() -> Self {
-        Interned {
+        InternTable {
             sites: BTreeMap::new(),
             labels: BTreeMap::new(),
             notes: BTreeSet::new(),
@@ -171,14 +171,14 @@ pub(crate) fn site(primitive: u8, mut position: SitePosition) -> u32 {
     let Ok(mut interned) = recording.interned.lock() else {
         return 0;
     };
-    let is_current = |interned: &Interned, position: &mut SitePosition| {
+    let is_current = |interned: &InternTable, position: &mut SitePosition| {
         !has_addresses
             || interned.mapped.unloads == unloads
                 && addresses(position)
                     .iter()
-                    .all(|&a| a >= FIRST_MARK || interned.mapped.told(a).is_some())
+                    .all(|&a| a >= FIRST_MARK || interned.mapped.shown_address(a).is_some())
     };
-    if !is_current(&interned, &mut position) && !reserve::is_touched() {
+    if !is_current(&interned, &mut position) && !emergency_heap::is_touched() {
         drop(interned);
         note_mappings(recording);
         let Ok(again) = recording.interned.lock() else {
@@ -188,7 +188,7 @@ pub(crate) fn site(primitive: u8, mut position: SitePosition) -> u32 {
     }
     for address in addresses(&mut position) {
         if *address < FIRST_MARK {
-            *address = interned.mapped.told(*address).unwrap_or(*address);
+            *address = interned.mapped.shown_address(*address).unwrap_or(*address);
         }
     }
     let mut key = Vec::new();
@@ -196,7 +196,7 @@ pub(crate) fn site(primitive: u8, mut position: SitePosition) -> u32 {
     if let Some(&id) = interned.sites.get(&key) {
         return id;
     }
-    if reserve::is_touched() {
+    if emergency_heap::is_touched() {
         return 0;
     }
     interned.site(recording, primitive, position)
@@ -216,7 +216,7 @@ pub(crate) fn label_of(recording: &Recording, text: String) -> u32 {
     if let Some(&id) = interned.labels.get(&text) {
         return id;
     }
-    if reserve::is_touched() {
+    if emergency_heap::is_touched() {
         return 0;
     }
     let id = interned.labels.len() as u32;
@@ -261,7 +261,7 @@ pub(crate) fn note_all(recording: &Recording, notes: &[(String, String)]) {
 
 /// Stores the executable mappings that are new. The loader is called without holding the lock.
 pub(crate) fn note_mappings(recording: &Recording) {
-    if reserve::is_touched() {
+    if emergency_heap::is_touched() {
         return;
     }
     let unloads = crate::objects::unloads();

@@ -2,7 +2,7 @@
 //! front ends use.
 //!
 //! [`start`] makes a spool file and begins the main root task. Front ends get [`TABLE`] and write
-//! records through the calling thread's [`front::Handle`]. [`finish`] writes the end. Every record
+//! records through the calling thread's [`abi::Handle`]. [`finish`] writes the end. Every record
 //! is in the mapped file as soon as it is committed, so there is nothing to flush: a process that
 //! is killed leaves a readable trace.
 //!
@@ -10,42 +10,42 @@
 //! never ends the program: if it cannot continue, it writes to scratch memory and counts what is
 //! lost.
 
+pub mod abi;
 pub mod adapter;
 pub mod budget;
 mod calls;
+mod chunk_folder;
+mod chunk_queue;
 mod clock;
 mod counters;
 mod cpu_clock;
 mod descriptor;
-mod folder;
-mod folding;
+mod emergency_heap;
+mod fold_policy;
 mod fork;
-pub mod front;
 mod instructions;
 mod intern;
+mod kept_parts;
 mod lock;
 mod mapped;
 mod objects;
-mod parts;
 mod process;
-mod reserve;
-mod ring;
 mod schedstat;
 mod spool;
 mod system;
 mod table;
 mod thread;
-mod thread_word;
+mod tls_slot;
 pub mod wait_log;
 
+pub use chunk_queue::keep;
 pub use clock::monotonic_raw_ns;
 pub use counters::{CounterEvent, MAX_COUNTERS};
 pub use cpu_clock::stop as stop_cpu_clocks;
-pub use folding::{Folding, GRAIN, MaxStrands, When, fold};
+pub use emergency_heap::Reserved;
+pub use fold_policy::{FoldWhen, Folding, GRAIN, MaxStrands, fold};
 pub use instructions::EMULATED;
-pub use parts::{CALLS, MAX_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
+pub use kept_parts::{CALLS, MAX_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 pub use process::{OffCpuTimes, finish, has_forked, is_on, start, use_at_most};
-pub use reserve::Reserved;
-pub use ring::keep;
 pub use table::TABLE;
 pub use workspan_trace::wire;

@@ -88,7 +88,7 @@ impl Segments {
     }
 
     /// The address to write for `address`; `None` if it is in no known segment.
-    pub(crate) fn told(&self, address: u64) -> Option<u64> {
+    pub(crate) fn shown_address(&self, address: u64) -> Option<u64> {
         let holds =
             |segment: &&Segment| (segment.mapping.start..segment.mapping.end).contains(&address);
         let there = self.all.iter().filter(|segment| segment.is_there);
@@ -124,21 +124,21 @@ mod tests {
         );
         let told = segments.update(vec![program.clone(), alpha.clone()]);
         assert_eq!(told, [program.clone(), alpha.clone()]);
-        assert_eq!(segments.told(0x8010), Some(0x8010));
-        assert_eq!(segments.told(0x9010), None);
+        assert_eq!(segments.shown_address(0x8010), Some(0x8010));
+        assert_eq!(segments.shown_address(0x9010), None);
 
         let told = segments.update(vec![program.clone(), beta.clone()]);
         assert_eq!(told.len(), 1);
         assert_eq!(told[0].path, beta.path);
-        let of_beta = segments.told(0x8010).expect("it is mapped");
+        let of_beta = segments.shown_address(0x8010).expect("it is mapped");
         assert!((told[0].start..told[0].end).contains(&of_beta));
         // The same position in the file.
         assert_eq!(of_beta - told[0].bias, 0x8010 - beta.bias);
-        assert_eq!(segments.told(0x1010), Some(0x1010));
+        assert_eq!(segments.shown_address(0x1010), Some(0x1010));
 
         assert_eq!(segments.update(vec![program.clone(), alpha]), []);
-        assert_eq!(segments.told(0x8010), Some(0x8010));
+        assert_eq!(segments.shown_address(0x8010), Some(0x8010));
         assert_eq!(segments.update(vec![program, beta]), []);
-        assert_eq!(segments.told(0x8010), Some(of_beta));
+        assert_eq!(segments.shown_address(0x8010), Some(of_beta));
     }
 }

@@ -8,7 +8,7 @@ use workspan_trace::entry::Mapping;
 
 /// Every executable segment of every loaded file.
 pub(crate) fn executable_mappings() -> Vec<Mapping> {
-    let mut visited = Visited {
+    let mut visited = MappingList {
         mappings: Vec::new(),
         any: false,
     };
@@ -17,7 +17,7 @@ pub(crate) fn executable_mappings() -> Vec<Mapping> {
     visited.mappings
 }
 
-struct Visited {
+struct MappingList {
     mappings: Vec<Mapping>,
     /// Whether an object was visited. The first one is the program.
     any: bool,
@@ -50,7 +50,7 @@ pub(crate) fn unloads() -> u64 {
 unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader's object is valid during the call; `data` is the caller's.
     unsafe {
-        let visited = &mut *data.cast::<Visited>();
+        let visited = &mut *data.cast::<MappingList>();
         let first = !core::mem::replace(&mut visited.any, true);
         let object = &*object;
         if object.headers.is_null() {
@@ -128,7 +128,7 @@ pub(crate) fn all_code(know: &mut dyn FnMut((u64, u64)) -> bool) -> bool {
 /// The executable segment that contains an address. Reads nothing else of the files, and makes no
 /// system call.
 pub(crate) fn code_around(address: u64) -> Option<(u64, u64)> {
-    let mut around = Around {
+    let mut around = CodeLookup {
         address,
         code: None,
     };
@@ -137,7 +137,7 @@ pub(crate) fn code_around(address: u64) -> Option<(u64, u64)> {
     around.code
 }
 
-struct Around {
+struct CodeLookup {
     address: u64,
     code: Option<(u64, u64)>,
 }
@@ -150,7 +150,7 @@ unsafe extern "C" fn look_around(
     // SAFETY: the loader's object and its headers are valid during the call; `data` is the
     // caller's.
     unsafe {
-        let (object, around) = (&*object, &mut *data.cast::<Around>());
+        let (object, around) = (&*object, &mut *data.cast::<CodeLookup>());
         if object.headers.is_null() {
             return 0;
         }

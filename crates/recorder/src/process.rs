@@ -6,23 +6,23 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::path::Path;
 
+use crate::abi;
 use crate::budget::Settings;
+use crate::chunk_queue::ChunkQueue;
 use crate::clock;
 use crate::counters::{self, CounterEvent, Counters};
-use crate::folding::Grain;
+use crate::fold_policy::Grain;
 use crate::fork::{self, State};
-use crate::front;
-use crate::intern::Interned;
+use crate::intern::InternTable;
 use crate::lock::{self, Lock};
-use crate::ring::Ring;
 use crate::schedstat::{self, Readings};
-use crate::spool::{Mapped, Spool};
+use crate::spool::{MappedChunk, Spool};
 use crate::system;
 use crate::thread::{self, Owner};
 use workspan_trace::chunk::{ChunkHeader, ChunkKind, NO_THREAD};
 use workspan_trace::entry::{ClockPair, Finished};
 use workspan_trace::hand_off;
-use workspan_trace::header::Lack;
+use workspan_trace::header::ExhaustedResource;
 use workspan_trace::note_keys;
 use workspan_trace::{ClockKind, FileHeader};
 
@@ -35,8 +35,8 @@ pub(crate) struct Recording {
     pub(crate) threads: AtomicU32,
     pub(crate) pools: AtomicU32,
     /// The memory of threads that ended, for new ones.
-    pub(crate) ended: Lock<Vec<Ended>>,
-    pub(crate) interned: Lock<Interned>,
+    pub(crate) ended: Lock<Vec<RetiredThread>>,
+    pub(crate) interned: Lock<InternTable>,
     /// Set if the recorder reads the threads' scheduling statistics.
     pub(crate) readings: Option<Readings>,
     /// Whether the threads' CPU clocks are read, to compare them with the kernel's context
@@ -44,7 +44,7 @@ pub(crate) struct Recording {
     pub(crate) cpu_clocks: bool,
     pub(crate) counters: Counters,
     /// Set if only parts of the run are kept.
-    pub(crate) ring: Option<Ring>,
+    pub(crate) ring: Option<ChunkQueue>,
     /// Set if the run is folded.
     pub(crate) grain: Option<Grain>,
     start: clock::Pair,
@@ -52,7 +52,7 @@ pub(crate) struct Recording {
     used: u64,
     /// The chunk of the end record, allocated at the start so that a full disk does not hide an
     /// orderly end.
-    finished: Option<Mapped>,
+    finished: Option<MappedChunk>,
 }
 
 /// The source of the threads' off-CPU times (MODEL.md §2).
@@ -65,10 +65,10 @@ pub enum OffCpuTimes {
 }
 
 /// The memory of a thread that ended.
-pub(crate) struct Ended(pub(crate) *mut Owner);
+pub(crate) struct RetiredThread(pub(crate) *mut Owner);
 
 // SAFETY: no thread uses the owner in it any more.
-unsafe impl Send for Ended {}
+unsafe impl Send for RetiredThread {}
 // SAFETY: all parts are atomics, mutexes, or constant after the start.
 unsafe impl Sync for Recording {}
 // SAFETY: all parts are atomics, mutexes, or constant after the start.
@@ -222,12 +222,12 @@ pub fn start(
         start_ns: start.ns,
         length: 0,
         dropped: 0,
-        lack: Lack::default(),
+        lack: ExhaustedResource::default(),
     };
     spool.write_header(&header.encode());
     let finished = spool.chunk(page, entry_chunk(ChunkKind::Finished, 0));
     let reads = off_cpu == OffCpuTimes::FromSchedstat && schedstat::is_there();
-    let ring = Ring::asked(folder, start.ns);
+    let ring = ChunkQueue::from_environment(folder, start.ns);
     let mut recording = Box::new(Recording {
         spool,
         page,
@@ -236,7 +236,7 @@ pub fn start(
         threads: AtomicU32::new(0),
         pools: AtomicU32::new(0),
         ended: Lock::new(Vec::new()),
-        interned: Lock::new(Interned::new()),
+        interned: Lock::new(InternTable::new()),
         readings: reads.then(Readings::default),
         // In a run without end, these entries would take unlimited space.
         cpu_clocks: !reads && ring.is_none(),
@@ -251,7 +251,7 @@ pub fn start(
     wanted.name(|name| crate::intern::label_of(&recording, name.to_owned()));
     recording.counters = wanted;
     RECORDING.store(Box::into_raw(recording), Ordering::Release);
-    front::use_table(&raw const crate::table::TABLE);
+    abi::use_table(&raw const crate::table::TABLE);
     STATE.empty_in_children();
     STATE.store(ON, Ordering::Release);
     // SAFETY: the handlers are plain functions that live as long as the library.

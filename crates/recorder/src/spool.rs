@@ -5,9 +5,9 @@
 //! process, however it ends. Mapping new pages of a file costs several times as much as writing to
 //! them, so a thread with many records keeps its piece ([`Spool::move_out`]).
 
-mod moving;
+mod chunk_copy;
 
-pub(crate) use moving::Piece;
+pub(crate) use chunk_copy::Piece;
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -17,11 +17,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::descriptor::Descriptor;
-use crate::reserve;
+use crate::emergency_heap;
 use crate::system;
 use workspan_trace::chunk::{BASE_NS_AT, CHUNK_HEADER_SIZE, COMMITTED_AT, ChunkHeader, FLAGS_AT};
 use workspan_trace::hand_off::{self, Memory, Word};
-use workspan_trace::header::{HEADER_SIZE, Lack};
+use workspan_trace::header::{ExhaustedResource, HEADER_SIZE};
 
 /// Pieces of this size and larger are made writable at once (Linux 5.14): `MAP_POPULATE` maps a
 /// shared page for reading only, so that the first record in each page would fault. Smaller pieces,
@@ -54,7 +54,7 @@ unsafe impl Send for Spool {}
 
 /// A chunk in memory: header and payload, mapped from the file.
 #[derive(Clone, Copy)]
-pub(crate) struct Mapped {
+pub(crate) struct MappedChunk {
     at: *mut u8,
     size: usize,
     offset: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Mapped {
 
 /// The position of a chunk in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ChunkPlace {
     pub(crate) offset: u64,
     pub(crate) size: usize,
 }
@@ -144,7 +144,7 @@ impl Spool {
 
     /// Allocates `size` bytes (a multiple of the page size) and maps them; `None` if there is no
     /// space.
-    pub(crate) fn map(&self, size: usize) -> Option<Mapped> {
+    pub(crate) fn map(&self, size: usize) -> Option<MappedChunk> {
         if self.is_full() {
             return None;
         }
@@ -159,18 +159,28 @@ impl Spool {
         }
     }
 
-    fn map_at(&self, offset: u64, size: usize, to_write: bool) -> Result<Mapped, Lack> {
-        if reserve::is_touched() {
-            return Err(Lack::Memory);
+    fn map_at(
+        &self,
+        offset: u64,
+        size: usize,
+        to_write: bool,
+    ) -> Result<MappedChunk, ExhaustedResource> {
+        if emergency_heap::is_touched() {
+            return Err(ExhaustedResource::Memory);
         }
-        let fd = self.file.number().ok_or(Lack::File)?;
+        let fd = self.file.number().ok_or(ExhaustedResource::File)?;
         self.allocate(fd, offset, size)?;
         self.map_place(offset, size, to_write)
     }
 
     /// Maps a part of the file that is already on the disk.
-    fn map_place(&self, offset: u64, size: usize, to_write: bool) -> Result<Mapped, Lack> {
-        let fd = self.file.number().ok_or(Lack::File)?;
+    fn map_place(
+        &self,
+        offset: u64,
+        size: usize,
+        to_write: bool,
+    ) -> Result<MappedChunk, ExhaustedResource> {
+        let fd = self.file.number().ok_or(ExhaustedResource::File)?;
         let populate = if to_write { 0 } else { system::MAP_POPULATE };
         // SAFETY: a fresh mapping of our own file; the kernel picks the address.
         let at = unsafe {
@@ -184,7 +194,7 @@ impl Spool {
             )
         };
         if at as isize == -1 {
-            return Err(Lack::Memory);
+            return Err(ExhaustedResource::Memory);
         }
         // SAFETY: no other code uses the mapping; its contents stay as they are.
         let made =
@@ -192,7 +202,7 @@ impl Spool {
         if !made {
             self.makes_writable.store(false, Ordering::Relaxed);
         }
-        Ok(Mapped {
+        Ok(MappedChunk {
             at: at.cast(),
             size,
             offset,
@@ -201,7 +211,7 @@ impl Spool {
     }
 
     /// Stops allocating, for this reason.
-    fn fill_up(&self, lack: Lack) {
+    fn fill_up(&self, lack: ExhaustedResource) {
         if !self.full.swap(true, Ordering::Relaxed) && !self.header.is_null() {
             // SAFETY: within the header page, which is mapped for the process's life; written once.
             unsafe {
@@ -213,7 +223,7 @@ impl Spool {
         }
     }
 
-    fn allocate(&self, fd: c_int, offset: u64, size: usize) -> Result<(), Lack> {
+    fn allocate(&self, fd: c_int, offset: u64, size: usize) -> Result<(), ExhaustedResource> {
         let mut limit = system::Limit {
             current: u64::MAX,
             maximum: u64::MAX,
@@ -222,7 +232,7 @@ impl Spool {
         // SAFETY: `limit` is a struct rlimit to write to.
         unsafe { system::getrlimit(system::RLIMIT_FSIZE, &mut limit) };
         if offset + size as u64 > limit.current {
-            return Err(Lack::Disk);
+            return Err(ExhaustedResource::Disk);
         }
         loop {
             // SAFETY: plain system call on our own file.
@@ -234,14 +244,14 @@ impl Spool {
                 system::EOPNOTSUPP | system::ENOSYS => {
                     return self.write_zeros(fd, offset, size);
                 }
-                system::ENOMEM => return Err(Lack::Memory),
-                _ => return Err(Lack::Disk),
+                system::ENOMEM => return Err(ExhaustedResource::Memory),
+                _ => return Err(ExhaustedResource::Disk),
             }
         }
     }
 
     /// The fallback for file systems without `fallocate`.
-    fn write_zeros(&self, fd: c_int, offset: u64, size: usize) -> Result<(), Lack> {
+    fn write_zeros(&self, fd: c_int, offset: u64, size: usize) -> Result<(), ExhaustedResource> {
         static ZEROS: [u8; 4096] = [0; 4096];
         let mut done = 0;
         while done < size {
@@ -253,7 +263,7 @@ impl Spool {
                 if n < 0 && system::errno() == system::EINTR {
                     continue;
                 }
-                return Err(Lack::Disk);
+                return Err(ExhaustedResource::Disk);
             }
             done += n as usize;
         }
@@ -262,17 +272,17 @@ impl Spool {
 
     /// Creates a chunk of `size` bytes in all (a multiple of the page size). Its magic is stored
     /// last.
-    pub(crate) fn chunk(&self, size: usize, header: ChunkHeader) -> Option<Mapped> {
+    pub(crate) fn chunk(&self, size: usize, header: ChunkHeader) -> Option<MappedChunk> {
         self.map(size).map(|mapped| Self::begin(mapped, header))
     }
 
     /// Creates a chunk in the rest of one that was [trimmed](Spool::trim).
-    pub(crate) fn chunk_in(&self, rest: Mapped, header: ChunkHeader) -> Option<Mapped> {
+    pub(crate) fn chunk_in(&self, rest: MappedChunk, header: ChunkHeader) -> Option<MappedChunk> {
         (!self.is_full()).then(|| Self::begin(rest, header))
     }
 
     /// Creates a chunk in the place of one that is no longer needed.
-    pub(crate) fn chunk_at(&self, place: Place, header: ChunkHeader) -> Option<Mapped> {
+    pub(crate) fn chunk_at(&self, place: ChunkPlace, header: ChunkHeader) -> Option<MappedChunk> {
         if self.is_full() {
             return None;
         }
@@ -293,7 +303,7 @@ impl Spool {
         Some(Self::begin(mapped, header))
     }
 
-    fn begin(mapped: Mapped, header: ChunkHeader) -> Mapped {
+    fn begin(mapped: MappedChunk, header: ChunkHeader) -> MappedChunk {
         hand_off::begin(&mapped, header);
         mapped
     }
@@ -303,13 +313,13 @@ impl Spool {
     ///
     /// # Safety
     /// The same as for [`Spool::seal`].
-    pub(crate) unsafe fn trim(&self, chunk: Mapped) -> Option<Mapped> {
+    pub(crate) unsafe fn trim(&self, chunk: MappedChunk) -> Option<MappedChunk> {
         let Some(used) = hand_off::seal_short(&chunk, MIN_REST_BYTES) else {
             // SAFETY: the caller guarantees what `seal` requires.
             unsafe { self.seal(chunk, true) };
             return None;
         };
-        Some(Mapped {
+        Some(MappedChunk {
             // SAFETY: a rest of the chunk is left, so its beginning is within the mapping.
             at: unsafe { chunk.at.add(used) },
             size: chunk.size - used,
@@ -322,7 +332,7 @@ impl Spool {
     ///
     /// # Safety
     /// No code may use the chunk from now on.
-    pub(crate) unsafe fn drop(&self, chunk: Mapped) {
+    pub(crate) unsafe fn drop(&self, chunk: MappedChunk) {
         hand_off::invalidate(&chunk);
         // SAFETY: the caller no longer uses the chunk; it is not used below.
         unsafe { chunk.unmap() };
@@ -347,7 +357,7 @@ impl Spool {
     ///
     /// # Safety
     /// No code may write to the chunk or use it from now on.
-    pub(crate) unsafe fn seal(&self, chunk: Mapped, release: bool) {
+    pub(crate) unsafe fn seal(&self, chunk: MappedChunk, release: bool) {
         let committed = hand_off::seal(&chunk);
         // SAFETY: the caller no longer uses the chunk; it is not used below.
         unsafe { chunk.unmap() };
@@ -358,7 +368,7 @@ impl Spool {
     }
 }
 
-impl Mapped {
+impl MappedChunk {
     /// # Safety
     /// No code uses the chunk, nor the chunks in whose rest it lies.
     unsafe fn unmap(&self) {
@@ -373,8 +383,8 @@ impl Mapped {
         unsafe { self.at.add(CHUNK_HEADER_SIZE) }
     }
     /// The chunk's position in the file.
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn place(&self) -> ChunkPlace {
+        ChunkPlace {
             offset: self.offset,
             size: self.size,
         }
@@ -403,14 +413,14 @@ impl Mapped {
     }
 }
 
-impl Memory for Mapped {
+impl Memory for MappedChunk {
     type Count = AtomicU64;
 
     fn count(&self) -> &AtomicU64 {
         self.committed()
     }
     fn capacity(&self) -> usize {
-        Mapped::capacity(self)
+        MappedChunk::capacity(self)
     }
     fn write(&self, at: usize, bytes: &[u8]) {
         let (to, length) = self.within(at, bytes.len());

@@ -2,13 +2,13 @@
 
 use core::slice;
 
+use crate::abi::{Handle, Table};
 use crate::budget::Settings;
 use crate::calls;
 use crate::clock;
-use crate::front::{Handle, Table};
+use crate::emergency_heap;
 use crate::intern;
 use crate::process;
-use crate::reserve;
 use crate::thread;
 use crate::wire::Kind;
 use core::sync::atomic::Ordering;
@@ -62,12 +62,12 @@ pub static TABLE: Table = Table {
     budget,
     long_strand: thread::long_strand,
     starts_workers: thread::starts_workers,
-    keep: crate::parts::keep,
+    keep: crate::kept_parts::keep,
 };
 
 /// Whether names are interned, which is the case while the process records and has memory.
 fn names_are_kept() -> bool {
-    process::is_on() && !reserve::is_touched()
+    process::is_on() && !emergency_heap::is_touched()
 }
 
 extern "C" fn now() -> u64 {
@@ -96,7 +96,7 @@ extern "C" fn site_location(
     if !names_are_kept() {
         return 0;
     }
-    // SAFETY: front.rs requires a text of that length.
+    // SAFETY: abi.rs requires a text of that length.
     let file = unsafe { text(file, length) };
     intern::site(primitive, SitePosition::Location { file, line, column })
 }
@@ -120,13 +120,13 @@ extern "C" fn site_stack(
     let addresses = if count == 0 {
         Vec::new()
     } else {
-        // SAFETY: front.rs requires that many addresses.
+        // SAFETY: abi.rs requires that many addresses.
         unsafe { slice::from_raw_parts(addresses, count) }
             .iter()
             .map(|&a| a as u64)
             .collect()
     };
-    // SAFETY: front.rs requires a text of that length.
+    // SAFETY: abi.rs requires a text of that length.
     let file = unsafe { text(file, length) };
     intern::site(
         primitive,
@@ -155,7 +155,7 @@ extern "C" fn site_label(at: *const u8, length: usize, primitive: u8) -> u32 {
     if !names_are_kept() {
         return 0;
     }
-    // SAFETY: front.rs requires a text of that length.
+    // SAFETY: abi.rs requires a text of that length.
     intern::site(primitive, SitePosition::Label(unsafe { text(at, length) }))
 }
 
@@ -163,13 +163,13 @@ extern "C" fn label(at: *const u8, length: usize) -> u32 {
     if !names_are_kept() {
         return 0;
     }
-    // SAFETY: front.rs requires a text of that length.
+    // SAFETY: abi.rs requires a text of that length.
     intern::label(unsafe { text(at, length) })
 }
 
 extern "C" fn note(key: *const u8, key_length: usize, value: *const u8, value_length: usize) {
     if names_are_kept() {
-        // SAFETY: front.rs requires texts of those lengths.
+        // SAFETY: abi.rs requires texts of those lengths.
         unsafe { intern::note(text(key, key_length), text(value, value_length)) }
     }
 }
@@ -180,7 +180,7 @@ extern "C" fn pool() -> u32 {
 
 unsafe extern "C" fn budget(settings: *mut Settings) {
     if !settings.is_null() {
-        // SAFETY: front.rs requires a place to write to.
+        // SAFETY: abi.rs requires a place to write to.
         unsafe { settings.write(process::settings()) }
     }
 }
@@ -196,7 +196,7 @@ unsafe extern "C" fn record(
         return;
     };
     if !handle.is_null() {
-        // SAFETY: front.rs requires the calling thread's handle and operands of that length.
+        // SAFETY: abi.rs requires the calling thread's handle and operands of that length.
         unsafe { thread::long_record(handle, kind, now, operands, length) }
     }
 }

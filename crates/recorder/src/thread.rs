@@ -17,20 +17,20 @@ use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use crate::abi::{CLOCK_TSC, HAS_ROOT, Handle, IS_THREAD_TASK, id};
+use crate::chunk_folder::{ChunkStart, Folder};
 use crate::clock;
-use crate::counters::Open;
+use crate::counters::OpenCounters;
 use crate::cpu_clock;
-use crate::folder::{ChunkStart, Folder};
+use crate::emergency_heap;
 use crate::fork;
-use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_THREAD_TASK, id};
-use crate::process::{self, Ended, Recording};
-use crate::reserve;
+use crate::process::{self, Recording, RetiredThread};
 use crate::schedstat;
-use crate::spool::Mapped;
+use crate::spool::MappedChunk;
 use crate::system::{self, KeepErrno};
 use crate::table::TABLE;
 use crate::wire::Kind;
-use workspan_fold::OffWindow;
+use workspan_fold::OffCpuWindow;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{CpuReading, ThreadEntry};
 
@@ -46,21 +46,21 @@ const SCRATCH: usize = 1024;
 #[repr(C)]
 pub(crate) struct Owner {
     handle: Handle,
-    chunk: Option<Mapped>,
+    chunk: Option<MappedChunk>,
     /// The rest of the first chunk of a thread that ended; the next thread begins there.
-    rest: Option<Mapped>,
+    rest: Option<MappedChunk>,
     /// Set if only parts of the run are kept.
-    at_base: Option<kept_chunks::AtBase>,
+    at_base: Option<kept_chunks::BaseState>,
     /// The last address at which a record may begin. With counters, the handle's own limit is null,
     /// so that every record goes through [`refill`].
     limit: *mut u8,
-    counters: Option<Box<Open>>,
+    counters: Option<Box<OpenCounters>>,
     /// The last reading of the thread's CPU clock, if it is read.
     cpu: Option<cpu_clock::Reading>,
     /// A reading that is not written yet, because writing takes time.
     unwritten: Option<CpuReading>,
     /// If the run is folded: off-CPU times while the records in its chunk were made.
-    off_cpu: Vec<OffWindow>,
+    off_cpu: Vec<OffCpuWindow>,
     chunks: u32,
     /// If the run is folded: the counts before the chunk, and the state of folding.
     before: ChunkStart,
@@ -117,11 +117,11 @@ impl Owner {
     }
 }
 
-crate::thread_word!(Own: Handle, "workspan_thread_handle");
+crate::tls_slot!(Own: Handle, "workspan_thread_handle");
 // Not null once the thread has given its handle back.
-crate::thread_word!(Gone: u8, "workspan_thread_gone");
+crate::tls_slot!(Gone: u8, "workspan_thread_gone");
 // The number of unfinished calls of `starts_workers`, as an address.
-crate::thread_word!(StartsWorkers: u8, "workspan_starts_workers");
+crate::tls_slot!(StartsWorkers: u8, "workspan_starts_workers");
 
 /// The owner of a handle, which is its first field. ([`Handle::owner`] is null in a child that
 /// found the handle emptied.)
@@ -145,7 +145,7 @@ unsafe fn revive(handle: *mut Handle) {
     }
 }
 
-/// [`crate::front::Table::thread`].
+/// [`crate::abi::Table::thread`].
 pub(crate) extern "C" fn handle() -> *mut Handle {
     of_thread()
 }
@@ -166,7 +166,7 @@ pub(crate) fn of_thread() -> *mut Handle {
 #[cold]
 #[inline(never)]
 fn new_handle() -> *mut Handle {
-    let Some(recording) = process::recording().filter(|_| !reserve::is_touched()) else {
+    let Some(recording) = process::recording().filter(|_| !emergency_heap::is_touched()) else {
         return ptr::null_mut();
     };
     // A thread that is about to end has no later chance to give back another handle.
@@ -185,13 +185,13 @@ fn new_handle() -> *mut Handle {
     fresh.at_base = recording
         .ring
         .is_some()
-        .then(|| kept_chunks::AtBase::new(now));
+        .then(|| kept_chunks::BaseState::new(now));
     fresh.counters = recording.counters.open(recording);
     if recording.cpu_clocks {
         fresh.cpu = cpu_clock::Reading::now();
     }
     let owner = match reused {
-        Some(Ended(owner)) => {
+        Some(RetiredThread(owner)) => {
             // SAFETY: no thread uses an ended thread's owner; only the rest in it needs to be
             // dropped.
             unsafe {
@@ -216,7 +216,7 @@ fn new_handle() -> *mut Handle {
             (*owner).counters = None;
             (*owner).at_base = None;
             if let Ok(mut ended) = recording.ended.lock() {
-                ended.push(Ended(owner));
+                ended.push(RetiredThread(owner));
             }
             return ptr::null_mut();
         }
@@ -242,7 +242,7 @@ fn new_handle() -> *mut Handle {
     owner.cast()
 }
 
-/// [`crate::front::Table::long_strand`].
+/// [`crate::abi::Table::long_strand`].
 pub(crate) extern "C" fn long_strand(handle: *mut Handle) {
     // SAFETY: the handle is null or the calling thread's own, possibly emptied in a child.
     let is_live = unsafe { handle.as_ref() }.is_some_and(|handle| !handle.table.is_null());
@@ -316,7 +316,7 @@ pub(crate) unsafe fn end_thread_task(handle: *mut Handle) {
     }
 }
 
-/// [`crate::front::Table::starts_workers`].
+/// [`crate::abi::Table::starts_workers`].
 pub(crate) extern "C" fn starts_workers(begins: u32) {
     let count = StartsWorkers::get() as usize;
     let count = match begins {

@@ -14,10 +14,10 @@ use workspan_trace::hand_off;
 use workspan_trace::wire::put_varint;
 
 use crate::clock;
+use crate::emergency_heap;
 use crate::lock;
 use crate::process::{self, Recording, entry_chunk};
-use crate::reserve;
-use crate::spool::Mapped;
+use crate::spool::MappedChunk;
 
 /// The largest number of frames kept of a call stack.
 pub const MAX_FRAMES: usize = 16;
@@ -69,7 +69,7 @@ struct Log {
 }
 
 struct State {
-    chunk: Option<Mapped>,
+    chunk: Option<MappedChunk>,
     used: usize,
     seq: u32,
 }
@@ -282,7 +282,7 @@ impl State {
         let chunk = match self.chunk {
             Some(chunk) => chunk,
             None => {
-                if BYTES.load(Ordering::Relaxed) >= MAX_LOG || reserve::is_touched() {
+                if BYTES.load(Ordering::Relaxed) >= MAX_LOG || emergency_heap::is_touched() {
                     return false;
                 }
                 let header = entry_chunk(ChunkKind::WaitLog, self.seq);

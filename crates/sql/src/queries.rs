@@ -104,7 +104,7 @@ FROM tasks t JOIN sites p ON p.run = t.run AND p.site = t.site GROUP BY t.run, t
     },
     Query {
         name: "spawn-loops",
-        about: "Which tasks create the most other tasks? (thesis 2017: one task holding all)",
+        about: "Which tasks create the most other tasks? (thesis 2017: one task creates all others)",
         sql: "SELECT t.run, t.task, p.label AS site, t.children, t.time FROM tasks t
 JOIN sites p ON p.run = t.run AND p.site = t.site WHERE t.children > 0 ORDER BY t.children DESC, t.run, t.task LIMIT 50",
     },
@@ -154,7 +154,7 @@ GROUP BY s.run, t.site, p.label ORDER BY steals DESC, s.run, p.label",
     },
     Query {
         name: "queue-depth",
-        about: "Ready tasks in the threads' queues over time, where the runtime tells (WoolPlot)",
+        about: "Ready tasks in the threads' queues over time, if the runtime reports them (WoolPlot)",
         sql: "SELECT run, t, thread, value AS depth FROM events WHERE kind = 'queue' ORDER BY run, t",
     },
     Query {
@@ -170,7 +170,7 @@ GROUP BY run, thread, why, on_what ORDER BY run, total DESC",
     },
     Query {
         name: "waits",
-        about: "What did strands wait for, where, and where did whoever they waited for release it?",
+        about: "What did strands wait for, where, and where was it released?",
         sql: "SELECT run, kind, function, file, line, released_file, released_line, count(*) AS times, sum(\"end\" - start) AS total FROM waits
 GROUP BY run, kind, function, file, line, released_file, released_line ORDER BY run, total DESC",
     },
@@ -189,14 +189,14 @@ GROUP BY run, label, kind ORDER BY run, open DESC",
     },
     Query {
         name: "hot-lines",
-        about: "Where was the CPU time inside strands, by sampled line?",
+        about: "Where was CPU time spent inside strands, by sampled line?",
         sql: "SELECT run, function, file, line, count(*) AS samples, sum(time) AS time FROM samples
 WHERE strand IS NOT NULL GROUP BY run, function, file, line
 ORDER BY samples DESC, run, coalesce(function, ''), coalesce(file, ''), coalesce(line, 0) LIMIT 50",
     },
     Query {
         name: "hot-critical-lines",
-        about: "Where was the CPU time on the critical path, by sampled line?",
+        about: "Where was CPU time spent on the critical path, by sampled line?",
         sql: "SELECT m.run, m.function, m.file, m.line, count(*) AS samples, sum(m.time) AS time FROM samples m
 JOIN strands s ON s.run = m.run AND s.strand = m.strand WHERE s.critical = 1
 GROUP BY m.run, m.function, m.file, m.line

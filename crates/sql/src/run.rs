@@ -72,8 +72,8 @@ pub(crate) struct ThreadSums {
 /// The note that `folded` tasks of a run have no rows in `table`.
 pub(crate) fn missing_rows_note(number: i64, file: &str, table: &str, folded: u64) -> String {
     format!(
-        "run {number} ({file}): {folded} tasks are folded and have no rows in `{table}`; the strands that stand for them \
-         have their time. The column `folded` of tasks and strands counts them. The tables runs and sites include all tasks"
+        "run {number} ({file}): {folded} tasks are folded and have no rows in `{table}`; folded strands include their \
+        time. The column `folded` of tasks and strands counts them. The tables runs and sites include all tasks"
     )
 }
 

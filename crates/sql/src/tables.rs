@@ -4,7 +4,7 @@ use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{AsyncRole, attributed_frame};
 use workspan_dag::samples::WaitedFor;
 use workspan_dag::{
-    EdgeKind, Frame, NONE, OffWhy, Place, Process, Region, StartKind, ThreadEvent, ToldBy,
+    EdgeKind, Frame, NONE, OffCpuReason, Place, Process, Region, Reporter, StartKind, ThreadEvent,
 };
 
 use crate::cell::Cell;
@@ -54,7 +54,7 @@ pub static TABLES: &[Table] = &[
             "descheduled" INTEGER "Worker time in which strands were preempted" |r, _| Cell::whole(r.ns(r.report.breakdown.descheduled));
             "blocked" INTEGER "Worker time in which strands were blocked" |r, _| Cell::whole(r.ns(r.report.breakdown.blocked));
             "recording" INTEGER "Worker time that the recorder's probes took" |r, _| Cell::whole(r.ns(r.report.breakdown.recording));
-            "unread" INTEGER "Worker time of which nothing was read, as the trace is damaged or cut off" |r, _| Cell::whole(r.ns(r.report.breakdown.unread));
+            "unread" INTEGER "Worker time that could not be read, because the trace is damaged or cut off" |r, _| Cell::whole(r.ns(r.report.breakdown.unread));
             "oversubscribed" INTEGER "Strand time in excess of the number of workers" |r, _| Cell::whole(r.ns(r.report.breakdown.oversubscribed));
             "lost" INTEGER "Worker time that was lost; the causes divide it" |r, _| Cell::whole(r.ns(r.report.causes.lost));
             "cpu_time" INTEGER "CPU time of the process, where it was measured" |r, _| r.dag.meta.run.cpu_time.map_or(Cell::Null, |t| Cell::whole(r.ns(t.into())));
@@ -82,7 +82,7 @@ pub static TABLES: &[Table] = &[
         rows: |_| Cause::ALL.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
-            "cause" TEXT "The cause: serial-strand, grain-fine, lock, …; none where none is known" |_, i| Cell::Text(Cause::ALL[i].id());
+            "cause" TEXT "The cause: serial-strand, grain-fine, lock, …; none if it is not known" |_, i| Cell::Text(Cause::ALL[i].id());
             "lost" INTEGER "Worker time lost to it" |r, i| Cell::whole(r.ns(r.report.causes.by_cause[i]));
         },
     },
@@ -98,7 +98,7 @@ pub static TABLES: &[Table] = &[
             "lost" INTEGER "Worker time lost to it there" |r, i| Cell::whole(r.ns(place(r, i).lost));
             "reported" INTEGER "1 if it leads the report" |r, i| Cell::flag(r.report.causes.findings().iter().any(|f| std::ptr::eq(*f, place(r, i))));
             "site" INTEGER "The spawn site of the tasks" |r, i| Cell::id(place(r, i).block.site);
-            "label" TEXT "That position as reports show it" |r, i| Cell::text(position(r, place(r, i).block.site).map(|p| p.label.as_str()));
+            "label" TEXT "That position, as shown in reports" |r, i| Cell::text(position(r, place(r, i).block.site).map(|p| p.label.as_str()));
             "starts_at" TEXT "Where the strands start" |r, i| Cell::text(position(r, place(r, i).block.from).map(|p| p.label.as_str()));
             "ends_at" TEXT "Where the strands end" |r, i| Cell::text(position(r, place(r, i).block.to).map(|p| p.label.as_str()));
             "strands" INTEGER "Strands behind it" |r, i| Cell::whole(place(r, i).evidence.strands.into());
@@ -113,16 +113,16 @@ pub static TABLES: &[Table] = &[
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "thread" INTEGER "Its number" |_, i| Cell::whole(i as u128);
-            "name" TEXT "Its name, where known" |r, i| Cell::text(r.dag.meta.thread_names.get(i).map(String::as_str).filter(|name| !name.is_empty()));
+            "name" TEXT "Its name, if known" |r, i| Cell::text(r.dag.meta.thread_names.get(i).map(String::as_str).filter(|name| !name.is_empty()));
             "worker" INTEGER "1 if it belongs to a pool" |r, i| Cell::flag(r.dag.is_worker(i as u32));
             "role" TEXT "worker (of a pool), main, async worker, blocking pool (both of an async runtime), thread (of the program's own) or other" |r, i| Cell::Text(role(r, i));
-            "pool" INTEGER "The pool that it was a worker of at last; NULL where the run has no table of pools" |r, i| last_pool(r, i).map_or(Cell::Null, Cell::id);
+            "pool" INTEGER "The last pool that it was a worker of; NULL if the run has no table of pools" |r, i| last_pool(r, i).map_or(Cell::Null, Cell::id);
             "strands" INTEGER "Strands it ran" |r, i| Cell::whole(r.threads()[i].strands.into());
             "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.threads()[i].work));
             "descheduled" INTEGER "Time preempted inside these strands" |r, i| Cell::whole(r.ns(r.threads()[i].descheduled));
             "blocked" INTEGER "Time blocked inside these strands" |r, i| Cell::whole(r.ns(r.threads()[i].blocked));
-            "searching" INTEGER "Time between strands on a CPU until the worker found a task; NULL where it is not known" |r, i| r.idle(i).map_or(Cell::Null, |idle| Cell::whole(r.ns(idle.searching.into())));
-            "going_to_sleep" INTEGER "Time between strands on a CPU before the worker slept" |r, i| r.idle(i).map_or(Cell::Null, |idle| Cell::whole(r.ns(idle.going_to_sleep.into())));
+            "searching" INTEGER "Time between strands that the worker spent on a CPU until it found a task; NULL if not known" |r, i| r.idle(i).map_or(Cell::Null, |idle| Cell::whole(r.ns(idle.searching.into())));
+            "going_to_sleep" INTEGER "Time between strands that the worker spent on a CPU before it slept" |r, i| r.idle(i).map_or(Cell::Null, |idle| Cell::whole(r.ns(idle.going_to_sleep.into())));
             "asleep" INTEGER "Time between strands in which the worker slept" |r, i| r.idle(i).map_or(Cell::Null, |idle| Cell::whole(r.ns(idle.asleep.into())));
             "first_start" INTEGER "When its first strand started" |r, i| r.threads()[i].first.map_or(Cell::Null, |t| Cell::Int(r.at(t)));
             "last_end" INTEGER "When its last strand ended" |r, i| r.threads()[i].first.map_or(Cell::Null, |_| Cell::Int(r.at(r.threads()[i].last)));
@@ -131,18 +131,18 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "processes",
-        about: "One row per process, of a run of several.",
+        about: "One row per process, in a run of several processes.",
         index: &[],
         rows: |r| r.report.processes.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "process" INTEGER "Its number" |_, i| Cell::whole(i as u128);
-            "rank" INTEGER "The number that the launcher gave it (MPI, torchrun, Slurm)" |r, i| process(r, i).and_then(|of| of.rank).map_or(Cell::Null, |rank| Cell::Int(rank.into()));
+            "rank" INTEGER "Its rank, given by the launcher (MPI, torchrun, Slurm)" |r, i| process(r, i).and_then(|of| of.rank).map_or(Cell::Null, |rank| Cell::Int(rank.into()));
             "name" TEXT "The program" |r, i| Cell::text(process(r, i).map(|of| of.name.as_str()));
-            "pid" INTEGER "The system's number of it" |r, i| process(r, i).filter(|of| of.pid != 0).map_or(Cell::Null, |of| Cell::Int(of.pid.into()));
+            "pid" INTEGER "Its process id" |r, i| process(r, i).filter(|of| of.pid != 0).map_or(Cell::Null, |of| Cell::Int(of.pid.into()));
             "workers" INTEGER "Its workers" |r, i| process(r, i).map_or(Cell::Null, |of| Cell::Int(of.workers.into()));
             "began" INTEGER "When it began" |r, i| process(r, i).map_or(Cell::Null, |of| Cell::Int(r.at(of.from)));
-            "elapsed" INTEGER "How long it was there" |r, i| Cell::whole(r.ns(r.report.processes[i].elapsed.into()));
+            "elapsed" INTEGER "The time from its start to its end" |r, i| Cell::whole(r.ns(r.report.processes[i].elapsed.into()));
             "strands" INTEGER "Strands that its threads ran" |r, i| Cell::whole(r.report.processes[i].strands.into());
             "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.report.processes[i].work));
             "descheduled" INTEGER "Time preempted inside these strands" |r, i| Cell::whole(r.ns(r.report.processes[i].descheduled));
@@ -154,7 +154,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "pools",
-        about: "One row per pool, where there were several at a time or the program built one.",
+        about: "One row per pool, if there were several at a time or the program built one.",
         index: &[],
         rows: |r| r.report.pools.len(),
         columns: columns! {
@@ -162,15 +162,15 @@ pub static TABLES: &[Table] = &[
             "pool" INTEGER "Its number" |r, i| Cell::id(r.report.pools[i].pool);
             "built" TEXT "Where the program built it" |r, i| Cell::text(r.dag.pools.list.get(i).and_then(|p| p.built.as_deref()));
             "workers" INTEGER "Its workers" |r, i| Cell::Int(r.report.pools[i].size.into());
-            "start" INTEGER "When it was there first" |r, i| r.dag.pools.list.get(i).map_or(Cell::Null, |p| Cell::Int(r.at(p.from)));
-            "end" INTEGER "When it was there last" |r, i| r.dag.pools.list.get(i).map_or(Cell::Null, |p| Cell::Int(r.at(p.to)));
+            "start" INTEGER "When it was first seen" |r, i| r.dag.pools.list.get(i).map_or(Cell::Null, |p| Cell::Int(r.at(p.from)));
+            "end" INTEGER "When it was last seen" |r, i| r.dag.pools.list.get(i).map_or(Cell::Null, |p| Cell::Int(r.at(p.to)));
             "strands" INTEGER "Strands that its workers ran" |r, i| Cell::whole(r.report.pools[i].strands.into());
             "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.report.pools[i].work));
-            "span" INTEGER "The most of it on one path of the DAG" |r, i| Cell::whole(r.ns(r.report.pools[i].span));
+            "span" INTEGER "The largest part of it on one path of the DAG" |r, i| Cell::whole(r.ns(r.report.pools[i].span));
             "delay" INTEGER "Worker time in which a strand of the pool was ready and a worker free for it" |r, i| Cell::whole(r.ns(r.report.pools[i].delay));
             "blocked" INTEGER "Time blocked inside these strands" |r, i| Cell::whole(r.ns(r.report.pools[i].blocked));
-            "busy" REAL "Workers that were busy on average" |r, i| Cell::Real(r.report.pools[i].busy());
-            "enough" INTEGER "More of its workers than that ran strands for less than a fiftieth of its time" |r, i| Cell::Int(r.report.pools[i].enough.into());
+            "busy" REAL "The average number of busy workers" |r, i| Cell::Real(r.report.pools[i].busy());
+            "enough" INTEGER "For less than a fiftieth of its time, more of its workers than this ran strands" |r, i| Cell::Int(r.report.pools[i].enough.into());
         },
     },
     Table {
@@ -181,13 +181,13 @@ pub static TABLES: &[Table] = &[
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "site" INTEGER "Its number in the run; 0 is the root" |_, i| Cell::whole(i as u128);
-            "label" TEXT "The position as reports show it" |r, i| Cell::Text(&r.dag.places[i].label);
+            "label" TEXT "The position, as shown in reports" |r, i| Cell::Text(&r.dag.places[i].label);
             "file" TEXT "Source file" |r, i| Cell::text(r.dag.places[i].file.as_deref());
             "line" INTEGER "Line" |r, i| r.dag.places[i].line.map_or(Cell::Null, |n| Cell::Int(n.into()));
             "function" TEXT "The function that contains it" |r, i| Cell::text(r.dag.places[i].function.as_deref());
             "primitive" TEXT "The primitive called there, such as join or taskwait" |r, i| Cell::text(r.dag.places[i].primitive.as_deref());
             "source" TEXT "The source line" |r, i| Cell::text(r.dag.places[i].source.as_deref());
-            "told_by" TEXT "Who told of it: program (calls of workspan.h or of the Rust API), runtime (hooks), NULL where not known" |r, i| Cell::text(r.dag.places[i].told_by.map(ToldBy::name));
+            "told_by" TEXT "Who reported it: program (calls of workspan.h or of the Rust API), runtime (hooks), NULL if not known" |r, i| Cell::text(r.dag.places[i].reporter.map(Reporter::name));
             "tasks" INTEGER "Tasks created there" |r, i| r.site(i).map_or(Cell::Int(0), |s| Cell::whole(s.count.into()));
             "work" INTEGER "Work of its outermost tasks and all their descendants" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.work)));
             "own_work" INTEGER "Work of its tasks' own strands" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.blocks.iter().map(|b| b.work).sum())));
@@ -209,7 +209,7 @@ pub static TABLES: &[Table] = &[
             "parent" INTEGER "Index of its parent; NULL for a root" |r, i| Cell::id(r.dag.tasks.parent[i]);
             "kind" TEXT "root, deferred, inline or detached" |r, i| Cell::Text(r.dag.tasks.kind[i].name());
             "site" INTEGER "Spawn site" |r, i| Cell::id(r.dag.tasks.site[i]);
-            "told_by" TEXT "Who told of it: program, runtime, or NULL, as of its site" |r, i| Cell::text(r.dag.places[r.dag.tasks.site[i] as usize].told_by.map(ToldBy::name));
+            "told_by" TEXT "Who reported it: program, runtime, or NULL, as for its site" |r, i| Cell::text(r.dag.places[r.dag.tasks.site[i] as usize].reporter.map(Reporter::name));
             "level" INTEGER "Number of creates from the root" |r, i| Cell::Int(r.dag.tasks.level[i].into());
             "creator" INTEGER "The strand that ended by creating it" |r, i| Cell::id(r.dag.tasks.creator[i]);
             "scope" INTEGER "Number of the scope it was created into" |r, i| r.dag.scopes.get(r.dag.tasks.scope[i] as usize).map_or(Cell::Null, |s| Cell::whole(s.number.into()));
@@ -220,7 +220,7 @@ pub static TABLES: &[Table] = &[
             "work" INTEGER "time, plus that of all its descendants" |r, i| Cell::whole(r.ns(r.tasks().work[i]));
             "strands" INTEGER "Number of its strands" |r, i| Cell::Int(r.tasks().strands[i].into());
             "children" INTEGER "Number of tasks it created" |r, i| Cell::Int(r.tasks().children[i].into());
-            "rank" INTEGER "Its place among its parent's children, or among the roots, from 0 in the order of creation" |r, i| Cell::Int(r.tasks().rank[i].into());
+            "rank" INTEGER "Its index among its parent's children, or among the roots, in the order of creation, from 0" |r, i| Cell::Int(r.tasks().rank[i].into());
             "folded" INTEGER "Tasks folded into its strands. They have no rows: count(*) + sum(folded) is the number of all tasks" |r, i| Cell::whole(r.folded().tasks[i].into());
         },
     },
@@ -304,13 +304,14 @@ pub static TABLES: &[Table] = &[
             "thread" INTEGER "The thread" |r, i| Cell::id(r.dag.offs[i].thread);
             "start" INTEGER "Start of the interval" |r, i| Cell::Int(r.at(r.dag.offs[i].start));
             "end" INTEGER "End of the interval" |r, i| Cell::Int(r.at(r.dag.offs[i].end));
-            "why" TEXT "preempted or blocked" |r, i| Cell::Text(match r.dag.offs[i].why { OffWhy::Preempted => "preempted", OffWhy::Blocked => "blocked" });
+            "why" TEXT "preempted or blocked" |r, i| Cell::Text(match r.dag.offs[i].why { OffCpuReason::Preempted => "preempted", OffCpuReason::Blocked => "blocked" });
             "on_what" TEXT "What it was blocked on" |r, i| Cell::text(r.dag.offs[i].on.as_deref());
         },
     },
     Table {
         name: "waits",
-        about: "One row per time a strand gave up the CPU of which more is known: what it waited for, where, and who ended the wait.",
+        about: "One row for each time that a strand gave up the CPU and more is known: what it waited for, where, and who ended \
+        the wait.",
         index: &["strand"],
         rows: |r| r.dag.samples.stops.len(),
         columns: columns! {

@@ -43,7 +43,7 @@ pub(crate) fn demangled(mangled: &str, options: DemangleOptions) -> Option<Strin
 
 fn within(mangled: &str, reading: ParseOptions, options: DemangleOptions) -> Option<String> {
     let (symbol, _) = BorrowedSymbol::with_tail_and_options(mangled.as_bytes(), &reading).ok()?;
-    let mut text = Bounded {
+    let mut text = BoundedWriter {
         text: String::new(),
         full: false,
     };
@@ -78,12 +78,12 @@ pub(crate) fn leading(encoding: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("::"))
 }
 
-struct Bounded {
+struct BoundedWriter {
     text: String,
     full: bool,
 }
 
-impl DemangleWrite for Bounded {
+impl DemangleWrite for BoundedWriter {
     fn write_string(&mut self, text: &str) -> fmt::Result {
         if self.text.len() + text.len() > MAX_NAME_BYTES {
             self.full = true;

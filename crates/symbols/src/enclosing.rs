@@ -14,7 +14,7 @@ use crate::object_file::Slice;
 const MAX_ENTRIES: usize = 20_000_000;
 
 /// A function's name and the line where it begins.
-struct Declared {
+struct Declaration {
     /// The last part of its file's path.
     file: String,
     line: u64,
@@ -33,11 +33,11 @@ pub(crate) fn key(unit: UnitRef<'_, Slice<'_>>) -> Key {
 
 /// Functions by unit, each unit read once.
 #[derive(Default)]
-pub(crate) struct Enclosing {
-    units: RefCell<BTreeMap<Key, Vec<Declared>>>,
+pub(crate) struct EnclosingFunctions {
+    units: RefCell<BTreeMap<Key, Vec<Declaration>>>,
 }
 
-impl Enclosing {
+impl EnclosingFunctions {
     /// The readable name of the last function in `unit` that was declared at or before this line of
     /// the file.
     pub(crate) fn function(
@@ -58,7 +58,7 @@ impl Enclosing {
 }
 
 /// All functions defined in the unit, except those made by the compiler.
-fn functions(unit: UnitRef<'_, Slice<'_>>) -> Vec<Declared> {
+fn functions(unit: UnitRef<'_, Slice<'_>>) -> Vec<Declaration> {
     let mut found = Vec::new();
     let mut entries = unit.entries();
     for _ in 0..MAX_ENTRIES {
@@ -79,7 +79,7 @@ fn functions(unit: UnitRef<'_, Slice<'_>>) -> Vec<Declared> {
 fn declared<'a>(
     unit: UnitRef<'_, Slice<'a>>,
     entry: &DebuggingInformationEntry<Slice<'a>>,
-) -> Option<Declared> {
+) -> Option<Declaration> {
     let line = attribute(unit, entry, gimli::DW_AT_decl_line)?.udata_value()?;
     let file = match attribute(unit, entry, gimli::DW_AT_decl_file)? {
         AttributeValue::FileIndex(index) => index,
@@ -102,7 +102,7 @@ fn declared<'a>(
         None if file <= 1 => unit.name?.to_string_lossy().into_owned(),
         None => return None,
     };
-    Some(Declared {
+    Some(Declaration {
         file: Path::new(&path).file_name()?.to_string_lossy().into_owned(),
         line,
         name: function::readable(&raw, Some(language(unit))),

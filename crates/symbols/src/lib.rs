@@ -25,7 +25,7 @@ mod tail_call;
 mod workspace;
 
 pub use code::{CodeFrame, stacks};
-pub use linked::{Linked, has_interpreter, linked};
+pub use linked::{LinkedSymbols, has_interpreter, linked};
 pub use mapping::Mapping;
 pub use resolve::{Position, Resolution, Site, resolve};
 pub use workspace::Workspace;

@@ -12,7 +12,7 @@ use crate::object_file::Store;
 
 /// The libraries that a program names, and functions that it defines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Linked {
+pub struct LinkedSymbols {
     /// The names in the program (`DT_NEEDED`), for instance `libgomp.so.1`. Libraries of libraries
     /// are not included.
     pub libraries: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Linked {
 
 /// Examines the program at `path`. The result is empty if the file can't be read.
 #[must_use]
-pub fn linked(path: &Path, functions: &[&str]) -> Linked {
+pub fn linked(path: &Path, functions: &[&str]) -> LinkedSymbols {
     // The parser is a foreign library and may panic on some files.
     std::panic::catch_unwind(|| look(path, functions))
         .ok()
@@ -44,7 +44,7 @@ pub fn has_interpreter(path: &Path) -> Option<bool> {
     std::panic::catch_unwind(look).ok().flatten()
 }
 
-fn look(path: &Path, functions: &[&str]) -> Option<Linked> {
+fn look(path: &Path, functions: &[&str]) -> Option<LinkedSymbols> {
     let store = Store::default();
     let object = store.open(path).ok()?;
     let object::File::Elf64(elf) = &object else {
@@ -59,7 +59,7 @@ fn look(path: &Path, functions: &[&str]) -> Option<Linked> {
         .collect();
     if functions.is_empty() {
         // There may be a million symbols.
-        return Some(Linked {
+        return Some(LinkedSymbols {
             libraries,
             defined: Vec::new(),
         });
@@ -74,7 +74,7 @@ fn look(path: &Path, functions: &[&str]) -> Option<Linked> {
         .collect();
     defined.sort();
     defined.dedup();
-    Some(Linked { libraries, defined })
+    Some(LinkedSymbols { libraries, defined })
 }
 
 #[cfg(test)]
@@ -86,6 +86,9 @@ mod tests {
         let own = linked(Path::new("/proc/self/exe"), &["main", "no_such_function"]);
         assert!(own.libraries.iter().any(|name| name.starts_with("libc.")));
         assert_eq!(own.defined, ["main"]);
-        assert_eq!(linked(Path::new("/dev/null"), &["main"]), Linked::default());
+        assert_eq!(
+            linked(Path::new("/dev/null"), &["main"]),
+            LinkedSymbols::default()
+        );
     }
 }

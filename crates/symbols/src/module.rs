@@ -7,7 +7,7 @@ use addr2line::Context;
 use object::{Object as _, ObjectSegment};
 
 use crate::debug_file;
-use crate::enclosing::Enclosing;
+use crate::enclosing::EnclosingFunctions;
 use crate::entry_line::EntryLines;
 use crate::function::{self, Language};
 use crate::object_file::{Object, Slice, Store, build_id as build_id_of, has_lines};
@@ -32,7 +32,7 @@ pub(crate) struct Frame {
 
 /// A position in the source whose function is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct SourcePosition {
     /// The path as the compiler was given it: relative to the working directory, or absolute.
     pub file: String,
     /// 1-based.
@@ -72,7 +72,7 @@ pub(crate) fn ask(
     build_id: &[u8],
     offsets: &[u64],
     jumps: &[Jump],
-    wanted: &[Wanted],
+    wanted: &[SourcePosition],
 ) -> Result<ModuleFrames, String> {
     // The parsers are foreign libraries, and a damaged file can make them panic where arithmetic is
     // checked.
@@ -89,7 +89,7 @@ fn read(
     build_id: &[u8],
     offsets: &[u64],
     jumps: &[Jump],
-    wanted: &[Wanted],
+    wanted: &[SourcePosition],
 ) -> Result<ModuleFrames, String> {
     let store = Store::default();
     let object = store.open(path)?;
@@ -116,7 +116,7 @@ fn read(
             None => vec![&object],
         }),
         split: Split::of(&store, path, debug_path),
-        enclosing: Enclosing::default(),
+        enclosing: EnclosingFunctions::default(),
         entry_lines: EntryLines::of(
             offsets
                 .iter()
@@ -200,7 +200,7 @@ struct Module<'a> {
     lines: Context<Slice<'a>>,
     symbols: Symbols<'a>,
     split: Split<'a>,
-    enclosing: Enclosing,
+    enclosing: EnclosingFunctions,
     entry_lines: EntryLines,
 }
 
@@ -280,7 +280,7 @@ impl Module<'_> {
     }
 
     /// One pass over the line tables for all requested positions.
-    fn positions(&self, wanted: &[Wanted]) -> Vec<Option<Frame>> {
+    fn positions(&self, wanted: &[SourcePosition]) -> Vec<Option<Frame>> {
         let mut found: Vec<Option<Frame>> = vec![None; wanted.len()];
         let mut by_line: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, position) in wanted.iter().enumerate() {

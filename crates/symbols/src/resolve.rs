@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::class_name;
 use crate::function;
 use crate::mapping::{self, Mapping};
-use crate::module::{self, Frame, Jump, ModuleFrames, Wanted};
+use crate::module::{self, Frame, Jump, ModuleFrames, SourcePosition};
 use crate::source::Sources;
 use crate::workspace::{self, Ownership, Workspace};
 
@@ -140,7 +140,7 @@ impl Modules {
     fn ask(sites: &[Site], mappings: &[Mapping]) -> Self {
         let mut offsets: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
         let mut jumps: BTreeMap<&Path, BTreeSet<Jump>> = BTreeMap::new();
-        let mut wanted: Vec<(usize, Wanted)> = Vec::new();
+        let mut wanted: Vec<(usize, SourcePosition)> = Vec::new();
         let mut add = |address: u64| {
             if let Some((index, offset)) = mapping::find(mappings, address) {
                 offsets
@@ -154,7 +154,7 @@ impl Modules {
                 Site::Location { file, line } => {
                     wanted.push((
                         index,
-                        Wanted {
+                        SourcePosition {
                             file: file.clone(),
                             line: *line,
                         },
@@ -191,7 +191,7 @@ impl Modules {
             if offsets.is_empty() && wanted.is_empty() {
                 continue;
             }
-            let positions: Vec<Wanted> = wanted.iter().map(|(_, w)| w.clone()).collect();
+            let positions: Vec<SourcePosition> = wanted.iter().map(|(_, w)| w.clone()).collect();
             let jumps: Vec<Jump> = jumps
                 .get(mapping.path.as_path())
                 .map_or_else(Vec::new, |set| set.iter().copied().collect());

@@ -11,13 +11,13 @@ use crate::chunk::{ChunkHeader, ChunkKind, TURNS};
 use crate::reader::{Tolerance, Trace};
 
 /// The offset and header of a chunk.
-type Found = (u64, ChunkHeader);
+type FoundChunk = (u64, ChunkHeader);
 
 /// Offsets of the chunks that another chunk has replaced, in ascending order.
 pub(crate) fn superseded(trace: &Trace<'_>) -> Vec<u64> {
     let mut walk = trace.all_chunks(Tolerance::Tolerant);
     walk.checks = false;
-    let mut threads: BTreeMap<u32, BTreeMap<u32, Vec<Found>>> = BTreeMap::new();
+    let mut threads: BTreeMap<u32, BTreeMap<u32, Vec<FoundChunk>>> = BTreeMap::new();
     for chunk in walk.flatten().filter(|c| c.kind == ChunkKind::Events) {
         let at = usize::try_from(chunk.offset).ok();
         let header = at.and_then(|at| ChunkHeader::decode(trace.bytes().get(at..)?));
@@ -34,7 +34,7 @@ pub(crate) fn superseded(trace: &Trace<'_>) -> Vec<u64> {
         let mut ended = false;
         for of_number in numbers.into_values() {
             let sealed = of_number.iter().any(|c| c.1.is_sealed());
-            let mut counts: Option<&Found> = None;
+            let mut counts: Option<&FoundChunk> = None;
             for chunk in of_number.iter().filter(|c| !c.1.is_sealed()) {
                 let later = !sealed && !ended && counts.is_none_or(|c| is_after(&chunk.1, &c.1));
                 let out = if later {

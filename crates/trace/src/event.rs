@@ -163,16 +163,16 @@ pub enum Event<'a> {
     /// Pairs of counter label and increase.
     Readings(References<'a>),
     ResumeStopped(Stop),
-    Unrecorded {
+    SkipBegin {
         site: u32,
         level: u64,
     },
-    Recorded,
-    Part {
+    SkipEnd,
+    StolenPart {
         of: TaskRef,
         site: u32,
     },
-    Sampled {
+    SampleBegin {
         site: u32,
         level: u64,
     },
@@ -180,7 +180,7 @@ pub enum Event<'a> {
         tasks: u64,
         scopes: u64,
     },
-    Inside {
+    SkippedTasks {
         tasks: u64,
     },
     Restart {
@@ -451,16 +451,16 @@ impl<'a> Events<'a> {
                     None => Stop::Signal(number),
                 })
             }
-            k if k == Kind::Unrecorded as u8 => Event::Unrecorded {
+            k if k == Kind::SkipBegin as u8 => Event::SkipBegin {
                 site: thread_of(self.number(at)?),
                 level: self.number(at)?,
             },
-            k if k == Kind::Recorded as u8 => Event::Recorded,
-            k if k == Kind::Part as u8 => Event::Part {
+            k if k == Kind::SkipEnd as u8 => Event::SkipEnd,
+            k if k == Kind::StolenPart as u8 => Event::StolenPart {
                 of: self.pair(at)?,
                 site: thread_of(self.number(at)?),
             },
-            k if k == Kind::Sampled as u8 => Event::Sampled {
+            k if k == Kind::SampleBegin as u8 => Event::SampleBegin {
                 site: thread_of(self.number(at)?),
                 level: self.number(at)?,
             },
@@ -474,7 +474,7 @@ impl<'a> Events<'a> {
                 yields: self.number(at)?,
                 stack: self.references(at, false)?,
             },
-            k if k == Kind::Inside as u8 => Event::Inside {
+            k if k == Kind::SkippedTasks as u8 => Event::SkippedTasks {
                 tasks: self.number(at)?,
             },
             _ => return None,

@@ -12,7 +12,8 @@ pub const HEADER_SIZE: usize = 4096;
 /// Offset of the count of dropped bytes, which the recorder increases while it runs (not covered by
 /// the header's checksum).
 pub const DROPPED_AT: usize = 128;
-/// Offset of the [`Lack`] that ended recording early (not covered by the header's checksum).
+/// Offset of the [`ExhaustedResource`] that ended recording early (not covered by the header's
+/// checksum).
 pub const LACK_AT: usize = 136;
 /// Bytes of the page that its checksum covers. The checksum follows right behind them.
 const CHECKED_SIZE: usize = 112;
@@ -33,7 +34,7 @@ pub enum ClockKind {
 /// The resource that ran out when records began to be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u32)]
-pub enum Lack {
+pub enum ExhaustedResource {
     /// Disk space, or the limit of a file's size.
     #[default]
     Disk = 0,
@@ -64,7 +65,7 @@ pub struct FileHeader {
     /// Bytes of records that were lost for lack of space.
     pub dropped: u64,
     /// The resource that ran out.
-    pub lack: Lack,
+    pub lack: ExhaustedResource,
 }
 
 impl FileHeader {
@@ -172,9 +173,9 @@ impl FileHeader {
             length: u64::from_le_bytes(array(page, 64)),
             dropped: u64::from_le_bytes(array(page, DROPPED_AT)),
             lack: match word32(page, LACK_AT) {
-                1 => Lack::Memory,
-                2 => Lack::File,
-                _ => Lack::Disk,
+                1 => ExhaustedResource::Memory,
+                2 => ExhaustedResource::File,
+                _ => ExhaustedResource::Disk,
             },
         })
     }

@@ -40,7 +40,7 @@ const MAX_POOLS: usize = 256;
 
 /// A task on a thread's stack, with the data that a reader keeps for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OnStack<F = ()> {
+pub struct StackFrame<F = ()> {
     /// The task's state.
     pub state: TaskState,
     /// The reader's data.
@@ -89,7 +89,7 @@ pub struct ThreadState<F = ()> {
     /// The number of yields it recorded.
     pub yields: u64,
     /// Its stack, bottom first.
-    pub stack: Vec<OnStack<F>>,
+    pub stack: Vec<StackFrame<F>>,
     /// The worker that the thread is: pool and index.
     pub worker: Option<(u32, u64)>,
     /// Its recorded pools that have not ended: number and size.
@@ -144,7 +144,7 @@ impl<F> ThreadState<F> {
                 } else {
                     let frame = visitor.begin(Some(event), self.tasks, None);
                     let state = TaskState::Interrupted;
-                    self.stack.insert(0, OnStack { state, frame });
+                    self.stack.insert(0, StackFrame { state, frame });
                 }
             }
             Event::Begin(_)
@@ -152,7 +152,7 @@ impl<F> ThreadState<F> {
             | Event::ResumeYielded { .. }
             | Event::ResumeStopped(_)
             | Event::Member { .. } => self.push(Some(event), visitor),
-            Event::Part { .. } => {
+            Event::StolenPart { .. } => {
                 add(&mut self.tasks, 1);
                 self.push(Some(event), visitor);
             }
@@ -189,11 +189,11 @@ impl<F> ThreadState<F> {
                 self.current(visitor);
                 self.pop(event, visitor);
             }
-            Event::Unrecorded { .. } => {
+            Event::SkipBegin { .. } => {
                 add(&mut self.yields, 1);
                 self.current(visitor);
             }
-            Event::Recorded
+            Event::SkipEnd
             | Event::Signal { .. }
             | Event::RegionBegin { .. }
             | Event::RegionEnd { .. }
@@ -224,7 +224,7 @@ impl<F> ThreadState<F> {
                     for (_, code) in stack.iter().take(MAX_STACK_DEPTH) {
                         let state = TaskState::from_code(code);
                         let frame = visitor.begin(Some(event), self.tasks, None);
-                        self.stack.push(OnStack { state, frame });
+                        self.stack.push(StackFrame { state, frame });
                     }
                 }
             }
@@ -239,8 +239,8 @@ impl<F> ThreadState<F> {
             | Event::Counter { .. }
             | Event::Depends { .. }
             | Event::Readings(_)
-            | Event::Sampled { .. }
-            | Event::Inside { .. } => {}
+            | Event::SampleBegin { .. }
+            | Event::SkippedTasks { .. } => {}
         }
     }
 
@@ -254,7 +254,7 @@ impl<F> ThreadState<F> {
         let frame = visitor.begin(event, self.tasks, below);
         if self.stack.len() < MAX_STACK_DEPTH {
             let state = TaskState::Running;
-            self.stack.push(OnStack { state, frame });
+            self.stack.push(StackFrame { state, frame });
         }
     }
 
@@ -362,7 +362,7 @@ mod tests {
             (Event::End, "w"),
         ] {
             open.pass(&event);
-            let letter = |task: &OnStack| ["r", "w", "i"][task.state as usize];
+            let letter = |task: &StackFrame| ["r", "w", "i"][task.state as usize];
             assert_eq!(
                 open.stack.iter().map(letter).collect::<String>(),
                 stack,
@@ -383,7 +383,7 @@ mod tests {
                 TaskState::Interrupted,
                 TaskState::Running,
             ]
-            .map(|state| OnStack { state, frame: () })
+            .map(|state| StackFrame { state, frame: () })
             .to_vec(),
             worker: Some((2, 1)),
             pools: vec![(2, 4)],

@@ -14,7 +14,7 @@ use crate::entry::{ClockPair, Finished, OffCpu, entries};
 use crate::event::{Event, Events};
 use crate::off_cpu::{clipped, is_off_cpu};
 use crate::reader::{Chunk, Tolerance, Trace};
-use crate::thread_state::{OnStack, ThreadState};
+use crate::thread_state::{StackFrame, ThreadState};
 use crate::writer::TraceWriter;
 
 /// A stretch of time, both ends in ticks and in nanoseconds of `CLOCK_MONOTONIC_RAW`. Both ends are
@@ -29,7 +29,7 @@ pub struct Window {
 
 /// Statistics of a window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct WindowStatistics {
     /// The number of tasks open on the threads' stacks when it began.
     pub open: u64,
     /// The number of threads whose records before the window no longer existed.
@@ -56,9 +56,9 @@ pub fn copy_window<W: Write + Seek>(
     window: &Window,
     except: &[ChunkKind],
     writer: &mut TraceWriter<W>,
-) -> io::Result<Cut> {
+) -> io::Result<WindowStatistics> {
     let mut threads: BTreeMap<u32, BTreeMap<u32, Chunk<'_>>> = BTreeMap::new();
-    let mut cut = Cut::default();
+    let mut cut = WindowStatistics::default();
     let mut finished = None;
     for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
         match chunk.kind {
@@ -86,8 +86,8 @@ pub fn copy_window<W: Write + Seek>(
     if cut.next.is_empty() && cut.over {
         cut.early = true;
         let mut thread = Thread::new(0, window);
-        thread.open.stack.push(OnStack::default());
-        thread.begin(&mut Cut::default(), writer)?;
+        thread.open.stack.push(StackFrame::default());
+        thread.begin(&mut WindowStatistics::default(), writer)?;
         cut.next.insert(thread.number, thread.seq);
     }
     // The window's end counts as an orderly end, unless the process had ended before.
@@ -150,7 +150,7 @@ impl<'w> Thread<'w> {
     fn copy<W: Write + Seek>(
         mut self,
         chunks: BTreeMap<u32, Chunk<'_>>,
-        cut: &mut Cut,
+        cut: &mut WindowStatistics,
         writer: &mut TraceWriter<W>,
     ) -> io::Result<()> {
         let mut expected = 0;
@@ -206,7 +206,7 @@ impl<'w> Thread<'w> {
         &mut self,
         chunk: &Chunk<'_>,
         begun: &mut bool,
-        cut: &mut Cut,
+        cut: &mut WindowStatistics,
         writer: &mut TraceWriter<W>,
     ) -> io::Result<bool> {
         let mut events = Events::new(chunk.payload, chunk.base_ticks);
@@ -239,7 +239,7 @@ impl<'w> Thread<'w> {
     /// Writes the state that the thread has when the window begins.
     fn begin<W: Write + Seek>(
         &mut self,
-        cut: &mut Cut,
+        cut: &mut WindowStatistics,
         writer: &mut TraceWriter<W>,
     ) -> io::Result<()> {
         if self.open.is_nothing() {

@@ -159,21 +159,21 @@ pub enum Kind {
     /// there, and no later record refers to them as that stack's top.
     ResumeStopped = 36,
     /// Operands site, level: the current task's strand is cut, and everything it does on this
-    /// thread until [`Kind::Recorded`] is a skipped subtree. The subtree was created at that site,
+    /// thread until [`Kind::SkipEnd`] is a skipped subtree. The subtree was created at that site,
     /// at that level below its root. It takes the thread's next yield count, which names the
     /// subtree.
-    Unrecorded = 37,
-    /// The subtree that the current task began with [`Kind::Unrecorded`] has ended; the strand is
+    SkipBegin = 37,
+    /// The subtree that the current task began with [`Kind::SkipBegin`] has ended; the strand is
     /// cut, and the task goes on.
-    Recorded = 38,
+    SkipEnd = 38,
     /// Operands thread, yield count of a skipped subtree, site: this thread begins, on top of its
     /// stack, a task that was created somewhere in that subtree. The task takes this thread's next
     /// create count.
-    Part = 39,
+    StolenPart = 39,
     /// No time, operands site, level: the join that follows is a sampled subtree, recorded in full
     /// where others of its kind are skipped. If the level says so, this is the task that has just
     /// begun instead.
-    Sampled = 40,
+    SampleBegin = 40,
     /// Operands creates, scopes: advances this thread's next task and scope counts by these
     /// numbers, which the folded record before stands for. No record names those tasks and scopes.
     Skip = 41,
@@ -185,11 +185,11 @@ pub enum Kind {
     /// No time, operand tasks: the number of tasks of the current task's skipped subtree that have
     /// begun on this thread since the open strand did. Written before the record that ends the
     /// strand. Tasks of a strand without this record were not counted.
-    Inside = 43,
+    SkippedTasks = 43,
 }
 
 /// The largest code of a kind.
-const LAST: u8 = Kind::Inside as u8;
+const LAST: u8 = Kind::SkippedTasks as u8;
 
 impl Kind {
     /// The kind with this code; `None` for codes that version 1 does not have.
@@ -232,13 +232,13 @@ impl Kind {
             Kind::Depends,
             Kind::Readings,
             Kind::ResumeStopped,
-            Kind::Unrecorded,
-            Kind::Recorded,
-            Kind::Part,
-            Kind::Sampled,
+            Kind::SkipBegin,
+            Kind::SkipEnd,
+            Kind::StolenPart,
+            Kind::SampleBegin,
             Kind::Skip,
             Kind::Restart,
-            Kind::Inside,
+            Kind::SkippedTasks,
         ];
         if code <= LAST {
             Some(KINDS[code as usize])
@@ -275,8 +275,8 @@ pub mod wait {
     /// Operands n, n × ([`super::dependence`] kind, address): the children, created before and not
     /// yet joined, that a task with these dependences would depend on.
     pub const DEPENDENCES: u64 = 4;
-    /// The [`super::Kind::Part`]s of the skipped subtree that the task is in which end before the
-    /// task goes on.
+    /// The [`super::Kind::StolenPart`]s of the skipped subtree that the task is in which end before
+    /// the task goes on.
     pub const PARTS: u64 = 5;
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 #[error("{error}")]
 pub struct ApiError {
     /// HTTP status: 4xx or 5xx, or 202 while the run loads.
-    pub state: u16,
+    pub status: u16,
     /// What is wrong, in one sentence.
     pub error: String,
     /// What the user can do, in one sentence.
@@ -26,10 +26,10 @@ struct Body<'a> {
 }
 
 impl ApiError {
-    /// An error with HTTP status `state`.
-    pub fn new(state: u16, error: impl Into<String>) -> ApiError {
+    /// An error with HTTP status `status`.
+    pub fn new(status: u16, error: impl Into<String>) -> ApiError {
         ApiError {
-            state,
+            status,
             error: error.into(),
             remedy: None,
             loading: false,

@@ -14,7 +14,7 @@ use crate::history::series::Quantity;
 use crate::layout::RunName;
 
 /// The checked runs; values are means over the runs.
-pub struct Measured {
+pub struct CheckedRuns {
     /// The names that the runs have in a lake.
     pub runs: Vec<String>,
     /// The name of the program.
@@ -41,7 +41,7 @@ pub struct Site {
     pub critical: f64,
 }
 
-impl Measured {
+impl CheckedRuns {
     /// The mean of a quantity over the runs.
     pub fn value(&self, quantity: Quantity) -> f64 {
         let mut of = self.values.iter().filter(|value| value.0 == quantity);
@@ -53,8 +53,8 @@ impl Measured {
 ///
 /// # Errors
 /// A trace cannot be read, or the traces are of different programs.
-pub fn measure(files: &[PathBuf]) -> anyhow::Result<Measured> {
-    let mut measured: Option<Measured> = None;
+pub fn measure(files: &[PathBuf]) -> anyhow::Result<CheckedRuns> {
+    let mut measured: Option<CheckedRuns> = None;
     let mut all: Vec<Vec<(Quantity, f64)>> = Vec::new();
     for file in files {
         let one = measure_one(file).with_context(|| file.display().to_string())?;
@@ -91,12 +91,12 @@ pub fn measure(files: &[PathBuf]) -> anyhow::Result<Measured> {
         site.critical /= runs;
     }
     for (i, value) in measured.values.iter_mut().enumerate() {
-        value.1 = Values::of(all.iter().map(|values| values[i].1)).mean;
+        value.1 = Values::from_runs(all.iter().map(|values| values[i].1)).mean;
     }
     Ok(measured)
 }
 
-fn measure_one(file: &Path) -> anyhow::Result<Measured> {
+fn measure_one(file: &Path) -> anyhow::Result<CheckedRuns> {
     let name = RunName::of_trace(file)?;
     let options = OpenOptions {
         grain: Grain::Auto,
@@ -142,7 +142,7 @@ fn measure_one(file: &Path) -> anyhow::Result<Measured> {
             None => sites.push(site),
         }
     }
-    Ok(Measured {
+    Ok(CheckedRuns {
         runs: vec![name.as_str().to_owned()],
         name: text(cell(&run, "runs", "name", 0)),
         workers: of_run("workers") as i64,

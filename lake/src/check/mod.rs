@@ -15,8 +15,8 @@ use crate::output::print;
 use crate::root::Root;
 use crate::say;
 use crate::sql::MEMORY;
-use crate::usual::{MIN_RUNS, Usual, usual};
-use measured::{Measured, Site, measure};
+use crate::usual::{MIN_RUNS, UsualRange, usual};
+use measured::{CheckedRuns, Site, measure};
 
 /// Checks that a run is as runs of a lake usually are
 #[derive(Debug, Clone, clap::Args)]
@@ -49,12 +49,12 @@ pub struct CheckArgs {
     /// The smallest change that counts, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     min_change: f64,
-    /// How the result is printed
+    /// Format of the result
     #[arg(long, value_enum, default_value_t)]
     format: CheckFormat,
 }
 
-/// How the result is printed.
+/// Format of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum CheckFormat {
     /// A line for each quantity, for people
@@ -78,10 +78,10 @@ const QUANTITIES: [(Quantity, bool); 5] = [
 const MAX_SITES: usize = 3;
 
 /// A quantity, compared with its usual range.
-pub(crate) struct Checked {
+pub(crate) struct QuantityCheck {
     pub quantity: Quantity,
     pub measured: f64,
-    pub usual: Usual,
+    pub usual: UsualRange,
     /// The worst value that is still within the usual range.
     pub limit: f64,
     pub is_worse: bool,
@@ -96,7 +96,7 @@ pub(crate) struct GrownSite {
     pub is_of_work: bool,
     /// The measured work or critical work, in ns.
     pub measured: f64,
-    pub usual: Usual,
+    pub usual: UsualRange,
 }
 
 /// Runs `workspan lake check`.
@@ -119,7 +119,11 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<Outcome> {
     })
 }
 
-async fn check(args: &CheckArgs, root: Root, measured: &Measured) -> anyhow::Result<Vec<Checked>> {
+async fn check(
+    args: &CheckArgs,
+    root: Root,
+    measured: &CheckedRuns,
+) -> anyhow::Result<Vec<QuantityCheck>> {
     let mut engine = Engine::open(root, MEMORY).await?;
     let mut selection = args.selection.clone();
     if selection.project.is_none() {
@@ -182,7 +186,7 @@ async fn check(args: &CheckArgs, root: Root, measured: &Measured) -> anyhow::Res
         } else {
             Vec::new()
         };
-        all.push(Checked {
+        all.push(QuantityCheck {
             quantity,
             measured: now,
             usual,
@@ -200,7 +204,7 @@ async fn look_at(
     engine: &mut Engine,
     quantity: Quantity,
     runs: &[String],
-    measured: &Measured,
+    measured: &CheckedRuns,
     least: f64,
 ) -> anyhow::Result<Vec<GrownSite>> {
     let is_of_work = match quantity {
@@ -226,7 +230,7 @@ async fn grown(
     engine: &mut Engine,
     is_of_work: bool,
     runs: &[String],
-    measured: &Measured,
+    measured: &CheckedRuns,
     least: f64,
 ) -> anyhow::Result<Vec<GrownSite>> {
     let column = if is_of_work {
@@ -249,7 +253,7 @@ async fn grown(
             Some(usual) if now > usual.mean + usual.half => usual,
             Some(_) => continue,
             // The lake has no runs with this site.
-            None => Usual {
+            None => UsualRange {
                 runs: earlier.len(),
                 set_aside: 0,
                 mean: 0.0,

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Checked, GrownSite};
+use super::{GrownSite, QuantityCheck};
 use crate::history::series::time;
 
 /// One line per quantity, followed by the sites to look at if the quantity is worse.
-pub(crate) fn lines(all: &[Checked]) -> String {
+pub(crate) fn lines(all: &[QuantityCheck]) -> String {
     let mut text = String::new();
     for checked in all {
         let of = |value: f64| checked.quantity.shown(value);
@@ -51,7 +51,7 @@ fn grown(site: &GrownSite) -> String {
 }
 
 /// One object with stable keys.
-pub(crate) fn json(all: &[Checked]) -> String {
+pub(crate) fn json(all: &[QuantityCheck]) -> String {
     let checked = all.iter().map(|checked| {
         let sites = checked.sites.iter().map(|site| {
             json!({
@@ -69,7 +69,7 @@ pub(crate) fn json(all: &[Checked]) -> String {
 }
 
 /// One annotation per quantity that is worse, at the line that grew most.
-pub(crate) fn annotations(all: &[Checked]) -> String {
+pub(crate) fn annotations(all: &[QuantityCheck]) -> String {
     let mut text = String::new();
     for checked in all.iter().filter(|checked| checked.is_worse) {
         let of = |value: f64| checked.quantity.shown(value);

@@ -167,8 +167,8 @@ impl Cluster {
         }
         if has(&["message length too large", "too large: found"]) {
             return Some(
-                "the query reads more files than one message names: start the scheduler and the executors \
-                 with a larger --grpc-server-max-decoding-message-size, or ask for fewer days"
+                "the query reads more files than fit into one message: start the scheduler and the executors with a larger \
+                --grpc-server-max-decoding-message-size, or ask for fewer days"
                     .to_owned(),
             );
         }

@@ -21,7 +21,7 @@ use crate::tables::LakeTable;
 const AT_ONCE: usize = 32;
 
 /// The files of a table.
-pub struct Found {
+pub struct TableFiles {
     /// The intact files, sorted by path.
     pub whole: Vec<Path>,
     /// The damaged files.
@@ -50,7 +50,7 @@ pub async fn of_table(
     table: &LakeTable,
     runs: &BTreeSet<RunName>,
     known: &BTreeMap<Path, Damage>,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<TableFiles> {
     let mut files = listed(root, table.name).await?;
     files.retain(|file| {
         let is_parquet = file.location.extension() == Some("parquet");
@@ -65,7 +65,7 @@ pub async fn of_table(
         };
         (file.location, checked)
     });
-    let mut found = Found {
+    let mut found = TableFiles {
         whole: Vec::new(),
         damaged: BTreeMap::new(),
     };

@@ -37,7 +37,7 @@ use crate::root::Root;
 use crate::say;
 use crate::tables::{FOLDER_COLUMNS, LakeTable, named, tables};
 pub use cluster::Cluster;
-use shown::{Files, ShownFiles};
+use shown::{Files, FilteredStore};
 
 /// Maximum number of attempts for a query if the cluster loses executors.
 const ATTEMPTS: usize = 3;
@@ -89,7 +89,7 @@ impl Engine {
         let runs = files::runs(&root).await?;
         if runs.is_empty() {
             bail!(
-                "{}: no run is in that lake; `workspan lake add run.wspan --into {}` adds one",
+                "{}: that lake has no run; add one with `workspan lake add run.wspan --into {}`",
                 root.name,
                 root.name
             );
@@ -257,7 +257,7 @@ fn context(
         .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
         .build_arc()
         .context("starting the query engine")?;
-    let store = ShownFiles::new(Arc::clone(&root.store), files.clone());
+    let store = FilteredStore::new(Arc::clone(&root.store), files.clone());
     runtime.register_object_store(&root.top, Arc::new(store));
     let config = if is_cluster {
         Cluster::settings()

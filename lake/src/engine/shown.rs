@@ -31,26 +31,26 @@ impl Files {
 
 /// An object store that lists only some of its files.
 #[derive(Debug)]
-pub struct ShownFiles {
+pub struct FilteredStore {
     store: Arc<dyn ObjectStore>,
     files: Files,
 }
 
-impl ShownFiles {
+impl FilteredStore {
     /// Shows those files of `store` that are in `files`.
-    pub fn new(store: Arc<dyn ObjectStore>, files: Files) -> ShownFiles {
-        ShownFiles { store, files }
+    pub fn new(store: Arc<dyn ObjectStore>, files: Files) -> FilteredStore {
+        FilteredStore { store, files }
     }
 }
 
-impl fmt::Display for ShownFiles {
+impl fmt::Display for FilteredStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.store)
     }
 }
 
 #[async_trait::async_trait]
-impl ObjectStore for ShownFiles {
+impl ObjectStore for FilteredStore {
     async fn put_opts(&self, to: &Path, what: PutPayload, how: PutOptions) -> Result<PutResult> {
         self.store.put_opts(to, what, how).await
     }

@@ -103,7 +103,7 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     })?;
     if points.is_empty() {
         bail!(
-            "no run of {} has that; `workspan lake sql {} --query runs` lists the runs, `--query slowest-sites` sites",
+            "no run of {} has it; `workspan lake sql {} --query runs` lists the runs, `--query slowest-sites` sites",
             args.root,
             args.root
         );
@@ -158,7 +158,7 @@ fn text(
         "commit", "day", "runs", "mean", "deviation"
     );
     for commit in commits {
-        let values = Values::of(commit.points.iter().map(|point| point.value));
+        let values = Values::from_runs(commit.points.iter().map(|point| point.value));
         let name: String = commit.points[0].commit.chars().take(12).collect();
         let deviation = values.deviation.map(of).unwrap_or_default();
         let changed = commit.change.map(|change| {
@@ -216,7 +216,7 @@ pub struct Values {
 
 impl Values {
     /// Computes the statistics of `values`.
-    pub fn of(values: impl Iterator<Item = f64>) -> Values {
+    pub fn from_runs(values: impl Iterator<Item = f64>) -> Values {
         let values: Vec<f64> = values.collect();
         let runs = values.len();
         let mean = values.iter().sum::<f64>() / runs.max(1) as f64;

@@ -223,7 +223,7 @@ pub async fn rows(engine: &mut Engine, sql: &str) -> anyhow::Result<Vec<Vec<Valu
                 let rows = batches.iter().flat_map(|batch| {
                     (0..batch.num_rows()).map(|row| {
                         let columns = batch.columns().iter();
-                        columns.map(|column| Value::of(column, row)).collect()
+                        columns.map(|column| Value::at(column, row)).collect()
                     })
                 });
                 return Ok(rows.collect());

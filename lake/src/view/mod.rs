@@ -64,7 +64,7 @@ pub fn run(args: &ViewArgs) -> anyhow::Result<Outcome> {
         anyhow::Ok((runs, outcome))
     })?;
     if runs.is_empty() {
-        bail!("no run of {} is like that", args.root);
+        bail!("no run of {} matches", args.root);
     }
     let data = json!({"root": args.root, "runs": runs}).to_string();
     // No text of a run may end the script.
@@ -79,7 +79,7 @@ fn must_be_ours(path: &Path) -> anyhow::Result<()> {
     let start = PAGE.split("<style>").next().unwrap_or(PAGE);
     match std::fs::read(path) {
         Ok(there) if !there.is_empty() && !there.starts_with(start.as_bytes()) => bail!(
-            "{}: exists and is no page of a lake; choose another name with -o, or remove it",
+            "{}: exists and is not the page of a lake; choose another name with -o, or remove it",
             path.display()
         ),
         _ => Ok(()),

@@ -21,7 +21,7 @@ const FULL: usize = 1;
 const BUDGETED: usize = 3;
 
 /// Values of a report in ms, µs and tasks, each with its interval.
-struct Reported {
+struct ReportValues {
     work: f64,
     span: [f64; 3],
     tasks: [f64; 3],
@@ -83,7 +83,7 @@ fn of(program: &Program, n: u64, workers: &'static str, trace: &Path) -> Result<
     Ok(())
 }
 
-fn reported(trace: &Path) -> Result<Reported> {
+fn reported(trace: &Path) -> Result<ReportValues> {
     let report = output(workspan("release").args(["report", "--json"]).arg(trace))?;
     let report: Value = serde_json::from_str(&report).context("workspan report --json")?;
     let number = |value: &Value| value.as_f64();
@@ -95,7 +95,7 @@ fn reported(trace: &Path) -> Result<Reported> {
         let end = |end: &str| number(&estimated[end]).unwrap_or(value);
         [value, end(low), end(high)]
     };
-    Ok(Reported {
+    Ok(ReportValues {
         work: number(&report["work"]).unwrap_or(f64::NAN) / second * 1e3,
         span: of("span", "span_low", "span_high").map(|ticks| ticks / second * 1e6),
         tasks: of("tasks", "tasks_low", "tasks_high"),

@@ -8,11 +8,11 @@ use crate::test::Tally;
 
 /// One line for each toolchain.
 #[derive(Default)]
-pub struct Covered {
+pub struct CoverageRow {
     lines: Vec<String>,
 }
 
-impl Covered {
+impl CoverageRow {
     /// Runs tests, counts them, prints their outcomes and keeps them under this name.
     ///
     /// # Errors

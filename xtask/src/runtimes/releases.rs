@@ -12,7 +12,7 @@ use crate::debian_root::DebianRoot;
 use crate::test::Tally;
 use crate::workspace::{cargo, output, root, target};
 
-use super::Covered;
+use super::CoverageRow;
 
 /// Debian 12 has Clang 14, GCC 12 and oneTBB 2021.8, Debian 13 Clang 19, GCC 14 and oneTBB 2022.1.
 const RELEASES: [(&str, &str); 2] = [("12", "bookworm"), ("13", "trixie")];
@@ -37,7 +37,7 @@ const VERSIONS: &str = r#"dpkg-query -W -f '${db:Status-Status} ${source:Package
 ///
 /// # Errors
 /// The tests do not build, or could not be started.
-pub fn run(tally: &mut Tally, covered: &mut Covered, names: &[&str]) -> Result<()> {
+pub fn run(tally: &mut Tally, covered: &mut CoverageRow, names: &[&str]) -> Result<()> {
     for (number, release) in RELEASES {
         let name = format!("tests of {PACKAGE} in a root of Debian {number}");
         match DebianRoot::prepare(release, &PACKAGES) {
@@ -50,7 +50,7 @@ pub fn run(tally: &mut Tally, covered: &mut Covered, names: &[&str]) -> Result<(
 
 fn in_root(
     tally: &mut Tally,
-    covered: &mut Covered,
+    covered: &mut CoverageRow,
     name: &str,
     fresh: &DebianRoot,
     names: &[&str],

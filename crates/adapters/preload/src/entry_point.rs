@@ -21,7 +21,7 @@ use workspan_recorder::wait_log::{self, MAX_FRAMES};
 
 /// The hook's result before the call.
 #[repr(C)]
-pub(crate) struct Before {
+pub(crate) struct HookResult {
     /// The function to call.
     pub next: usize,
     /// The time of the call, in ticks; 0 if the hook after the call is not needed.
@@ -117,7 +117,7 @@ macro_rules! c_name {
 }
 
 /// Defines the entry point `$name` with its table row `$entry`, of type `E`, whose hooks are
-/// `extern "C" fn before(&E, Frame) -> Before` and `extern "C" fn after(&E, Frame, u64)`. The
+/// `extern "C" fn before(&E, Frame) -> HookResult` and `extern "C" fn after(&E, Frame, u64)`. The
 /// instructions in `first` come first; a call that they do not handle continues at label 2. `stack`
 /// is the number of arguments on the stack. `frame` is the number of bytes below the frame pointer:
 /// a multiple of 16 and at least 72, or 152 with room for the hooks, and 8 more for each of these

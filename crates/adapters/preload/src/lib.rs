@@ -46,9 +46,9 @@ mod rank;
 mod runtimes;
 mod sandbox;
 mod site_cache;
+mod skipped_subtree;
 mod tbb;
 mod threads;
-mod unrecorded;
 #[cfg(target_arch = "x86_64")]
 mod waits;
 
@@ -57,8 +57,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-use workspan_recorder::front::Table;
-use workspan_recorder::{CounterEvent, Folding, MaxStrands, OffCpuTimes, When};
+use workspan_recorder::abi::Table;
+use workspan_recorder::{CounterEvent, FoldWhen, Folding, MaxStrands, OffCpuTimes};
 use workspan_trace::note_keys;
 
 /// Running out of memory must not end the program.
@@ -144,9 +144,9 @@ fn folding() -> Option<Folding> {
     let keep = std::env::var("WORKSPAN_KEEP").unwrap_or_default();
     Some(Folding {
         when: match told.as_str() {
-            "auto" => When::Auto,
-            "steals" => When::Below(u64::MAX),
-            told => When::Below(told.parse().ok()?),
+            "auto" => FoldWhen::Auto,
+            "steals" => FoldWhen::Below(u64::MAX),
+            told => FoldWhen::Below(told.parse().ok()?),
         },
         max_strands: max_strands().unwrap_or(MaxStrands::Unlimited),
         most_bytes: number("WORKSPAN_MAX_SIZE").unwrap_or(256_000_000),

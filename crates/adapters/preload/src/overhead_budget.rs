@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use workspan_recorder::TABLE;
 use workspan_recorder::adapter::LiveHandle;
-use workspan_recorder::budget::{Begun, Choice, Settings, Watch};
+use workspan_recorder::budget::{Choice, JoinTicket, Settings, Watch};
 
 thread_local! {
     /// The number of tasks that begin without asking the budget.
@@ -48,7 +48,7 @@ pub(crate) fn asks() -> bool {
 /// it is recorded, and its length is not measured.
 #[cold]
 #[inline(never)]
-pub(crate) fn ask(h: LiveHandle, site: u32, level: u32) -> Option<(Choice, Begun)> {
+pub(crate) fn ask(h: LiveHandle, site: u32, level: u32) -> Option<(Choice, JoinTicket)> {
     let now = h.last();
     let (word, bit) = refused(site);
     let is_refused = site == 0 || word.load(Ordering::Relaxed) & bit != 0;
@@ -65,7 +65,7 @@ pub(crate) fn ask(h: LiveHandle, site: u32, level: u32) -> Option<(Choice, Begun
 }
 
 /// The task ended with the thread's last record. Its thread created `tasks` tasks meanwhile.
-pub(crate) fn end(h: LiveHandle, begun: Begun, tasks: u64) {
+pub(crate) fn end(h: LiveHandle, begun: JoinTicket, tasks: u64) {
     let now = h.last();
     with(|watch| {
         if let Some(watch) = watch {

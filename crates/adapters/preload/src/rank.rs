@@ -3,7 +3,7 @@
 
 /// A process that is one of several started together.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Launched {
+pub(crate) struct RankInfo {
     /// Its rank.
     pub(crate) rank: u32,
     /// The number of processes.
@@ -29,11 +29,11 @@ const LAUNCHERS: [(&str, &str, &str, &str); 5] = [
 ];
 
 /// The data of the calling process; `None` if no launcher numbered it.
-pub(crate) fn of_process() -> Option<Launched> {
+pub(crate) fn of_process() -> Option<RankInfo> {
     of(|name| std::env::var(name).ok())
 }
 
-fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
+fn of(variable: impl Fn(&str) -> Option<String>) -> Option<RankInfo> {
     LAUNCHERS.iter().find_map(|(rank, ranks, name, family)| {
         let rank = variable(rank)?.parse().ok()?;
         let ranks: Option<u32> = variable(ranks).and_then(|n| n.parse().ok());
@@ -42,7 +42,7 @@ fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
             return None;
         }
         let name = variable(name).unwrap_or_default();
-        Some(Launched {
+        Some(RankInfo {
             rank,
             ranks,
             launch: format!("{family} {name}").trim_end().to_owned(),
@@ -54,7 +54,7 @@ fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
 mod tests {
     use super::*;
 
-    fn launched(variables: &[(&str, &str)]) -> Option<Launched> {
+    fn launched(variables: &[(&str, &str)]) -> Option<RankInfo> {
         of(|name| {
             let known = variables.iter().find(|(known, _)| *known == name)?;
             Some(known.1.to_owned())
@@ -69,7 +69,7 @@ mod tests {
             ("OMPI_COMM_WORLD_SIZE", "8"),
             ("PMIX_NAMESPACE", "17"),
         ]);
-        let expected = Launched {
+        let expected = RankInfo {
             rank: 3,
             ranks: Some(8),
             launch: "mpi 17".into(),

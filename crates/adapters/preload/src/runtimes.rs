@@ -5,9 +5,9 @@
 //! the global scope, so every caller's `GOMP_parallel` is *our* `GOMP_parallel`, and it must call
 //! the function that the caller would have reached without us.
 //!
-//! * While a process has *one* runtime of a [`Family`], every call goes there, and only a second
-//!   one has to be detected. A call goes on only after the caller's file is known, and looking up a
-//!   file includes a check of the current list of loaded files.
+//! * While a process has *one* runtime of a [`RuntimeCopies`], every call goes there, and only a
+//!   second one has to be detected. A call goes on only after the caller's file is known, and
+//!   looking up a file includes a check of the current list of loaded files.
 //! * With *several*, the caller's file decides ([`choice`]).
 //! * If no file decides, the call goes to the runtime whose region the thread is in, else to the
 //!   first one. The call is then not recorded, and a warning in the trace says so.
@@ -53,11 +53,11 @@ impl Caller {
 
 const CACHE_ENTRIES: usize = 1024;
 const NUMBER_BITS: u32 = 16;
-/// An entry of [`Family::cache`] with this number: the search found no runtime.
+/// An entry of [`RuntimeCopies::cache`] with this number: the search found no runtime.
 const AMBIGUOUS: u64 = (1 << NUMBER_BITS) - 1;
 
 /// All copies of one kind of runtime in the process.
-pub(crate) struct Family {
+pub(crate) struct RuntimeCopies {
     /// The function that identifies such a runtime.
     symbol: &'static CStr,
     /// The family's name in the warning.
@@ -114,9 +114,13 @@ pub(crate) enum Resolution {
     Missing,
 }
 
-impl Family {
-    pub(crate) const fn new(symbol: &'static CStr, name: &'static str, forget: fn()) -> Family {
-        Family {
+impl RuntimeCopies {
+    pub(crate) const fn new(
+        symbol: &'static CStr,
+        name: &'static str,
+        forget: fn(),
+    ) -> RuntimeCopies {
+        RuntimeCopies {
             symbol,
             name,
             forget,
@@ -239,7 +243,7 @@ fn cache_slot(address: usize) -> usize {
 /// Checks for loaded and unloaded files, unless that was done a moment ago: loading a file takes
 /// longer than that. For calls that begin something that other threads wait for.
 #[inline]
-pub(crate) fn now_and_then(family: &Family) {
+pub(crate) fn now_and_then(family: &RuntimeCopies) {
     #[cfg(target_arch = "x86_64")]
     {
         const MIN_TICKS: u64 = 8192;
@@ -278,7 +282,7 @@ fn hash_path(path: &[u8]) -> u64 {
 }
 
 /// Whether the list of loaded files has changed since `family` last looked.
-fn has_changed(family: &Family) -> bool {
+fn has_changed(family: &RuntimeCopies) -> bool {
     let changes = loaded_files::changes();
     changes.loads != family.loads.load(Ordering::Acquire)
         || changes.unloads != family.unloads.load(Ordering::Acquire)

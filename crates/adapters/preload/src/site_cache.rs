@@ -13,7 +13,7 @@ const SLOTS: usize = 256;
 type Cache = [Cell<(usize, u32)>; SLOTS];
 
 // The calling thread's cache, once it has looked for a site.
-workspan_recorder::thread_word!(Own: Cache, "workspan_sites_seen");
+workspan_recorder::tls_slot!(Own: Cache, "workspan_sites_seen");
 
 static FREE: FreeList<Cache> = FreeList::new();
 
@@ -65,7 +65,7 @@ pub(crate) fn at(address: usize, primitive: u8, is_return: bool) -> u32 {
 const LOOKED_UP: usize = 1 << 49;
 
 /// The site that `look` finds for a return address. `look` returns a code address, and whether that
-/// is a return address. `None` if it finds no code ([`workspan_recorder::front::INHERITED`]).
+/// is a return address. `None` if it finds no code ([`workspan_recorder::abi::INHERITED`]).
 #[allow(dead_code, reason = "not used on every architecture")]
 pub(crate) fn looked_up(
     address: usize,
@@ -80,7 +80,7 @@ pub(crate) fn looked_up(
         _ => {}
     }
     let found = match look() {
-        (workspan_recorder::front::INHERITED.., _) => NONE,
+        (workspan_recorder::abi::INHERITED.., _) => NONE,
         (address, is_return) => at(address, primitive, is_return),
     };
     if workspan_recorder::is_on()

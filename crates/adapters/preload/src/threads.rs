@@ -14,8 +14,8 @@ mod start;
 
 use core::ffi::{c_int, c_void};
 
+use workspan_recorder::abi::id;
 use workspan_recorder::adapter::{self, KeepErrno, LiveHandle};
-use workspan_recorder::front::id;
 use workspan_recorder::wire::{create, primitive};
 
 use crate::libc_symbol::LibcSymbol;

@@ -4,7 +4,7 @@ use crate::hooks;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// File names and texts; `lib.rs` is the crate's root. `wire.rs`, `front.rs`, `budget.rs` and its
+/// File names and texts; `lib.rs` is the crate's root. `wire.rs`, `abi.rs`, `budget.rs` and its
 /// folder are the recorder's own files.
 pub const FILES: [(&str, &str); 25] = [
     ("lib.rs", include_str!("../stand-in/lib.rs")),
@@ -15,7 +15,10 @@ pub const FILES: [(&str, &str); 25] = [
         "configuration.rs",
         include_str!("../stand-in/configuration.rs"),
     ),
-    ("handed_on.rs", include_str!("../stand-in/handed_on.rs")),
+    (
+        "passthrough_join.rs",
+        include_str!("../stand-in/passthrough_join.rs"),
+    ),
     ("install.rs", include_str!("../stand-in/install.rs")),
     ("join.rs", include_str!("../stand-in/join.rs")),
     ("pool.rs", include_str!("../stand-in/pool.rs")),
@@ -30,20 +33,23 @@ pub const FILES: [(&str, &str); 25] = [
     ("task.rs", include_str!("../stand-in/task.rs")),
     ("worker.rs", include_str!("../stand-in/worker.rs")),
     ("yield_now.rs", include_str!("../stand-in/yield_now.rs")),
-    ("unrecorded.rs", include_str!("../stand-in/unrecorded.rs")),
+    (
+        "skipped_subtree.rs",
+        include_str!("../stand-in/skipped_subtree.rs"),
+    ),
     ("budget.rs", include_str!("../shared/budget.rs")),
     ("budget/class.rs", include_str!("../shared/budget/class.rs")),
     (
-        "budget/compared.rs",
-        include_str!("../shared/budget/compared.rs"),
+        "budget/cost_comparison.rs",
+        include_str!("../shared/budget/cost_comparison.rs"),
     ),
     (
-        "budget/decide.rs",
-        include_str!("../shared/budget/decide.rs"),
+        "budget/decision.rs",
+        include_str!("../shared/budget/decision.rs"),
     ),
     ("budget/watch.rs", include_str!("../shared/budget/watch.rs")),
     ("wire.rs", include_str!("../shared/wire.rs")),
-    ("front.rs", include_str!("../shared/front.rs")),
+    ("abi.rs", include_str!("../shared/abi.rs")),
 ];
 
 /// A hash of the stand-in's and the hooks' texts (FNV-1a, 64 bits). It is part of the name of

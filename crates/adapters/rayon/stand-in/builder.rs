@@ -4,7 +4,7 @@
 
 use crate::pool::ThreadPool;
 use crate::recording::recorded_thread;
-use crate::worker::{worker_ends, worker_starts, InHandler, Pool, StartingWorkers};
+use crate::worker::{worker_ends, worker_starts, HandlerRoot, Pool, StartingWorkers};
 use rayon_core_real as real;
 use rayon_core_real::{ThreadBuilder, ThreadPoolBuildError};
 use std::any::Any;
@@ -171,20 +171,20 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             real = real.start_handler(move |index| {
                 worker_starts(&pool, index);
                 if let Some(handler) = &start_handler {
-                    let _in = InHandler::enter();
+                    let _in = HandlerRoot::enter();
                     handler(index);
                 }
             });
             real = real.exit_handler(move |index| {
-                let _leaving = Leaving;
+                let _leaving = PoolExit;
                 if let Some(handler) = &exit_handler {
-                    let _in = InHandler::enter();
+                    let _in = HandlerRoot::enter();
                     handler(index);
                 }
             });
             if let Some(handler) = panic_handler {
                 real = real.panic_handler(move |payload| {
-                    let _in = InHandler::enter();
+                    let _in = HandlerRoot::enter();
                     handler(payload);
                 });
             }
@@ -204,9 +204,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 }
 
 /// A worker leaves its pool after the user's exit handler, even if that panics.
-struct Leaving;
+struct PoolExit;
 
-impl Drop for Leaving {
+impl Drop for PoolExit {
     fn drop(&mut self) {
         worker_ends();
     }

@@ -7,7 +7,7 @@
 //! down to the beginning of the task. If that shows no user code (the task was stolen, or begins in
 //! rayon), the task's own site counts. It is the stack's last entry ([`INHERITED`]).
 
-use crate::front::INHERITED;
+use crate::abi::INHERITED;
 use crate::recording::{RecordedThread, POSITIONS};
 use crate::stack_walk;
 use crate::task::{Task, NO_SITE};
@@ -35,7 +35,7 @@ pub(crate) fn key<T>(primitive: u8) -> u64 {
         where
             Self: 'static,
         {
-            let mut low = Low(0);
+            let mut low = PassThroughHasher(0);
             TypeId::of::<T>().hash(&mut low);
             low.0
         }
@@ -49,9 +49,9 @@ pub(crate) fn key<T>(primitive: u8) -> u64 {
 }
 
 /// A hasher that keeps the value that a `TypeId` passes to it, whose bits are well mixed already.
-struct Low(u64);
+struct PassThroughHasher(u64);
 
-impl Hasher for Low {
+impl Hasher for PassThroughHasher {
     #[inline(always)]
     fn write_u64(&mut self, value: u64) {
         self.0 = value;

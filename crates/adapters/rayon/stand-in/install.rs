@@ -3,8 +3,8 @@
 //! the calling thread.
 
 use crate::recording::RecordedThread;
-use crate::task::{TaskFrame, Shared, Task};
-use crate::unrecorded::Paused;
+use crate::task::{TaskFrame, SharedPointer, Task};
+use crate::skipped_subtree::PausedSkip;
 use crate::wire::Kind;
 use rayon_core_real as real;
 use std::ptr;
@@ -36,7 +36,7 @@ struct YieldedTask {
     task: Task,
     site: u32,
     /// A skipped subtree continues when the task is back.
-    _paused: Paused,
+    _paused: PausedSkip,
 }
 
 impl Drop for YieldedTask {
@@ -53,7 +53,7 @@ pub(crate) fn run_on_worker<R: Send>(
     body: impl FnOnce() -> R + Send,
 ) -> R {
     let task = *caller.task();
-    let _paused = Paused::new(caller);
+    let _paused = PausedSkip::new(caller);
     let name = (caller.number(), caller.take_yield());
     caller.event(Kind::Yield, [u64::from(site) + 1]);
     let away = YieldedTask {
@@ -63,7 +63,7 @@ pub(crate) fn run_on_worker<R: Send>(
         site,
         _paused,
     };
-    let shared = Shared::new(&away);
+    let shared = SharedPointer::new(&away);
     carrier.carry(move || {
         // SAFETY: the caller blocks until this closure has returned.
         let away = unsafe { shared.get() };

@@ -5,11 +5,11 @@
 //! which is the case. So a thief and this thread share only data that are fixed at the entry.
 
 use crate::budget::Choice;
-use crate::handed_on::handed_on;
+use crate::passthrough_join::passthrough_join;
 use crate::install;
 use crate::recording::{recorded_thread, skipped, RecordedThread};
-use crate::task::{Child, TaskFrame, Shared, Task};
-use crate::unrecorded;
+use crate::task::{Child, TaskFrame, SharedPointer, Task};
+use crate::skipped_subtree;
 use crate::wire::{primitive, Kind};
 use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
@@ -65,7 +65,7 @@ fn join_context_at<RA: Send, RB: Send>(
     if subtree.is_null() {
         recorded(location, oper_a, oper_b)
     } else {
-        handed_on(subtree, location, oper_a, oper_b)
+        passthrough_join(subtree, location, oper_a, oper_b)
     }
 }
 
@@ -84,7 +84,7 @@ where
     RB: Send,
 {
     let Some(thread) = recorded_thread() else {
-        return handed_on(unrecorded::from_now_on(), location, oper_a, oper_b);
+        return passthrough_join(skipped_subtree::from_now_on(), location, oper_a, oper_b);
     };
     let task = thread.task_of::<A>(location, primitive::JOIN);
     if thread.is_worker() {
@@ -92,7 +92,7 @@ where
         if thread.asks() {
             _asked = thread.ask(&task);
             if matches!(&_asked, Some(asked) if asked.choice == Choice::Skip) {
-                return unrecorded::skip(thread, task, location, oper_a, oper_b);
+                return skipped_subtree::skip(thread, task, location, oper_a, oper_b);
             }
         }
         on_worker(thread, task, false, oper_a, oper_b)
@@ -185,9 +185,9 @@ impl Drop for JoinFrame {
 }
 
 /// Exists while a runs.
-struct RunningA<'a>(&'a JoinFrame);
+struct GuardOfA<'a>(&'a JoinFrame);
 
-impl Drop for RunningA<'_> {
+impl Drop for GuardOfA<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         let call = self.0;
@@ -198,9 +198,9 @@ impl Drop for RunningA<'_> {
 }
 
 /// Exists while b runs on the joining thread.
-struct RunningB<'a>(&'a JoinFrame);
+struct GuardOfB<'a>(&'a JoinFrame);
 
-impl Drop for RunningB<'_> {
+impl Drop for GuardOfB<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         let call = self.0;
@@ -221,13 +221,13 @@ fn on_worker<RA: Send, RB: Send>(
     let mark = 0u8;
     task.bottom = &mark as *const u8 as usize;
     let call = JoinFrame::new(thread, task);
-    let shared = Shared::new(&call);
+    let shared = SharedPointer::new(&call);
     real::join_context(
         move |context| {
             // SAFETY: the join has not returned, and a runs on the joining thread.
             let call = unsafe { shared.get() };
             call.enter();
-            let _running = RunningA(call);
+            let _running = GuardOfA(call);
             oper_a(if is_injected { injected() } else { context })
         },
         move |context| {
@@ -243,7 +243,7 @@ fn on_worker<RA: Send, RB: Send>(
                 None
             } else {
                 call.next();
-                Some(RunningB(call))
+                Some(GuardOfB(call))
             };
             oper_b(if is_injected { injected() } else { context })
         },

@@ -14,11 +14,11 @@
 //! | `task` | the tasks on this thread's stack |
 //! | `scheduler_hooks` | steals, failed attempts and sleep, as the real crate reports them |
 //! | `call_site`, `stack_walk` | sites: a source position, or a call stack for parallel iterators |
-//! | `unrecorded` | subtrees that are skipped to stay inside the overhead budget |
-//! | `handed_on` | the joins in them |
+//! | `skipped_subtree` | subtrees that are skipped to stay inside the overhead budget |
+//! | `passthrough_join` | the joins in them |
 //! | `join` `scope` `spawn` `broadcast` `install` `yield_now` | one primitive each |
 //! | `pool` `builder` `configuration` | thread pools |
-//! | `wire` `front` `budget` | the recorder's contract, from its own sources |
+//! | `wire` `abi` `budget` | the recorder's contract, from its own sources |
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(unknown_lints, unexpected_cfgs)]
@@ -27,14 +27,14 @@
 #[allow(dead_code)]
 mod budget;
 #[allow(dead_code)]
-mod front;
+mod abi;
 #[allow(dead_code)]
 mod wire;
 
 mod broadcast;
 mod builder;
 mod configuration;
-mod handed_on;
+mod passthrough_join;
 #[cfg(workspan_hooks)]
 mod scheduler_hooks;
 
@@ -47,7 +47,7 @@ mod call_site;
 mod spawn;
 mod stack_walk;
 mod task;
-mod unrecorded;
+mod skipped_subtree;
 mod worker;
 mod yield_now;
 

@@ -1,9 +1,9 @@
 //! Whether the process is recorded, and the calling thread's state.
 
 use crate::budget::Watch;
-use crate::front::{Handle, Table, HAS_ROOT, TABLE_SYMBOL};
+use crate::abi::{Handle, Table, HAS_ROOT, TABLE_SYMBOL};
 use crate::task::{Task, ROOT};
-use crate::unrecorded::Subtree;
+use crate::skipped_subtree::Subtree;
 use crate::wire::{self, Kind};
 use crate::worker::Pool;
 use std::cell::Cell;
@@ -152,7 +152,7 @@ fn find_table() {
         return;
     }
     TABLE.store(table.cast_mut(), Ordering::Release);
-    crate::front::use_table(table);
+    crate::abi::use_table(table);
     let version = concat!("Rayon ", env!("CARGO_PKG_VERSION"));
     // SAFETY: a table of our version; key and value are read during the call.
     unsafe { ((*table).note)(b"runtime".as_ptr(), 7, version.as_ptr(), version.len()) };

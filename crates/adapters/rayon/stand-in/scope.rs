@@ -3,8 +3,8 @@
 
 use crate::install;
 use crate::recording::{recorded_thread, RecordedThread};
-use crate::task::{TaskFrame, Shared};
-use crate::unrecorded::Paused;
+use crate::task::{TaskFrame, SharedPointer};
+use crate::skipped_subtree::PausedSkip;
 use crate::wire::{create, primitive, wait, Kind};
 use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
@@ -130,13 +130,13 @@ pub(crate) struct OpenScope {
     site: u32,
     pub(crate) id: ScopeId,
     /// A skipped subtree continues when the scope is over.
-    _paused: Paused,
+    _paused: PausedSkip,
 }
 
 impl OpenScope {
     pub(crate) fn new(thread: RecordedThread, site: u32) -> Self {
         thread.task();
-        let _paused = Paused::new(thread);
+        let _paused = PausedSkip::new(thread);
         let id = ScopeId {
             thread: thread.number(),
             number: thread.take_scope(),
@@ -206,7 +206,7 @@ macro_rules! scope_function {
                 });
             }
             let open = OpenScope::new(caller, caller.find_site(location, primitive::SCOPE));
-            let shared = Shared::new(&open);
+            let shared = SharedPointer::new(&open);
             let workers = real::current_num_threads();
             real::$scope(move |real| {
                 // SAFETY: the scope has not returned; on a worker its closure runs on the calling

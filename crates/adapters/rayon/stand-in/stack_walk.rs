@@ -28,7 +28,7 @@ extern "C" {
 }
 
 /// The result of an unwinding: code address and stack pointer of each frame, innermost first.
-struct Walk {
+struct StackWalk {
     frames: [(usize, usize); MAX_FRAMES + 8],
     count: usize,
     /// Whether it reached the end of the stack.
@@ -36,10 +36,11 @@ struct Walk {
 }
 
 extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
-    // SAFETY: `walk` is the `Walk` passed to `_Unwind_Backtrace`, and `context` is the unwinder's.
+    // SAFETY: `walk` is the `StackWalk` passed to `_Unwind_Backtrace`, and `context` is the
+    // unwinder's.
     let (walk, ip, sp) = unsafe {
         (
-            &mut *walk.cast::<Walk>(),
+            &mut *walk.cast::<StackWalk>(),
             _Unwind_GetIP(context),
             _Unwind_GetCFA(context),
         )
@@ -54,14 +55,14 @@ extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
 }
 
 #[inline(never)]
-fn unwind() -> Walk {
-    let mut walk = Walk {
+fn unwind() -> StackWalk {
+    let mut walk = StackWalk {
         frames: [(0, 0); MAX_FRAMES + 8],
         count: 0,
         whole: true,
     };
     // SAFETY: the callback gets the type that it expects.
-    unsafe { _Unwind_Backtrace(visit, (&mut walk as *mut Walk).cast()) };
+    unsafe { _Unwind_Backtrace(visit, (&mut walk as *mut StackWalk).cast()) };
     walk
 }
 
@@ -92,7 +93,7 @@ pub(crate) fn capture(_thread: &ThreadState, bottom: usize, frames: &mut [usize]
 }
 
 /// Copies the frames above `capture`'s caller.
-fn copy(walk: &Walk, stack_pointer: usize, bottom: usize, frames: &mut [usize]) -> usize {
+fn copy(walk: &StackWalk, stack_pointer: usize, bottom: usize, frames: &mut [usize]) -> usize {
     let seen = &walk.frames[..walk.count];
     // `capture`'s own frame is the last at or below its stack pointer. The next is its caller's.
     // Both are omitted.
@@ -115,7 +116,7 @@ fn copy(walk: &Walk, stack_pointer: usize, bottom: usize, frames: &mut [usize]) 
 
 #[cfg(target_arch = "x86_64")]
 mod steps {
-    use super::Walk;
+    use super::StackWalk;
     use crate::recording::ThreadState;
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -181,7 +182,7 @@ mod steps {
     }
 
     /// Adds the steps of an unwinding to the table.
-    pub(super) fn learn(thread: &ThreadState, stack_pointer: usize, walk: &Walk) {
+    pub(super) fn learn(thread: &ThreadState, stack_pointer: usize, walk: &StackWalk) {
         let seen = &walk.frames[..walk.count];
         let Some(own) = seen.iter().position(|&(_, sp)| sp > stack_pointer) else {
             return;

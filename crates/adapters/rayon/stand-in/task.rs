@@ -2,7 +2,7 @@
 
 use crate::recording::{recorded_thread, RecordedThread};
 use crate::scope::ScopeId;
-use crate::unrecorded::Subtree;
+use crate::skipped_subtree::Subtree;
 use crate::wire::{create, Kind};
 use std::panic::Location;
 use std::ptr;
@@ -130,7 +130,7 @@ pub(crate) struct TaskFrame {
     taken: Option<(RecordedThread, *const Task, Exit)>,
     task: Task,
     /// The skipped subtree and the pause of the budget that the thread had before.
-    set_aside: (*const Subtree, u32),
+    suspend: (*const Subtree, u32),
 }
 
 impl TaskFrame {
@@ -139,7 +139,7 @@ impl TaskFrame {
         TaskFrame {
             taken: None,
             task: ROOT,
-            set_aside: (ptr::null(), 0),
+            suspend: (ptr::null(), 0),
         }
     }
 
@@ -151,7 +151,7 @@ impl TaskFrame {
             ..task
         };
         thread.state().task.set(&self.task);
-        self.set_aside = thread.set_aside();
+        self.suspend = thread.suspend();
         self.taken = Some((thread, previous, leaving));
     }
 
@@ -176,7 +176,7 @@ impl TaskFrame {
         thread.interrupt_yield(now);
         thread.take_tasks(1);
         let operands = [u64::from(of.0), of.1, u64::from(task.site)];
-        thread.record(Kind::Part, now, operands);
+        thread.record(Kind::StolenPart, now, operands);
         self.take(thread, task, Exit::End);
     }
 
@@ -204,33 +204,33 @@ impl Drop for TaskFrame {
                 thread.event(Kind::Leave, [u64::from(site) + 1]);
             }
         }
-        thread.take_up(self.set_aside);
+        thread.resume_skip(self.suspend);
     }
 }
 
 /// A pointer that the closures of one call share, on any threads. Its target is on the calling
 /// thread's stack until the call returns, which is after the closures.
-pub(crate) struct Shared<T>(*const T);
+pub(crate) struct SharedPointer<T>(*const T);
 
-impl<T> Clone for Shared<T> {
+impl<T> Clone for SharedPointer<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Shared<T> {}
+impl<T> Copy for SharedPointer<T> {}
 
 // SAFETY: users access only data that are constant during the call, or access them on the calling
 // thread only.
-unsafe impl<T> Send for Shared<T> {}
+unsafe impl<T> Send for SharedPointer<T> {}
 // SAFETY: users access only data that are constant during the call, or access them on the calling
 // thread only.
-unsafe impl<T> Sync for Shared<T> {}
+unsafe impl<T> Sync for SharedPointer<T> {}
 
-impl<T> Shared<T> {
+impl<T> SharedPointer<T> {
     #[inline(always)]
     pub(crate) fn new(to: &T) -> Self {
-        Shared(to)
+        SharedPointer(to)
     }
 
     /// # Safety

@@ -1,6 +1,6 @@
 //! Workers and their pools: how they start and end, and the user's handlers on them.
 
-use crate::front::{HAS_ROOT, IS_THREAD_TASK, IS_WORKER};
+use crate::abi::{HAS_ROOT, IS_THREAD_TASK, IS_WORKER};
 use crate::recording::{recorded_thread, RecordedThread};
 use crate::task::ROOT;
 use crate::wire::{primitive, Kind};
@@ -91,15 +91,15 @@ impl RecordedThread {
 
 /// Exists while one of the user's handlers (thread start, exit, panic) runs on an idle worker. If
 /// the handler calls Rayon, it begins a root, which ends with the handler.
-pub(crate) struct InHandler(Option<RecordedThread>);
+pub(crate) struct HandlerRoot(Option<RecordedThread>);
 
-impl InHandler {
+impl HandlerRoot {
     pub(crate) fn enter() -> Self {
-        InHandler(recorded_thread().filter(|thread| thread.state().task.get().is_null()))
+        HandlerRoot(recorded_thread().filter(|thread| thread.state().task.get().is_null()))
     }
 }
 
-impl Drop for InHandler {
+impl Drop for HandlerRoot {
     fn drop(&mut self) {
         let Some(thread) = self.0 else { return };
         if thread.state().task.get() == &ROOT as *const _ {

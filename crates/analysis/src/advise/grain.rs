@@ -191,9 +191,9 @@ fn spawns(dag: &Dag) -> Vec<u64> {
     for (&site, &kind) in dag.tasks.site.iter().zip(&dag.tasks.kind) {
         spawns[site as usize] += u64::from(kind == TaskKind::Deferred);
     }
-    let mut folds = dag.folded.along();
+    let mut folds = dag.folded.cursor();
     for fold in dag.folded.strands().iter() {
-        let Some(fold) = folds.of(*fold) else {
+        let Some(fold) = folds.record(*fold) else {
             continue;
         };
         for site in &fold.sites {
@@ -231,7 +231,7 @@ impl SpawnCost {
     /// and the calibrated cost of a join is used. Without calibration it is at least a probe, which
     /// is about the size of a join that is not stolen.
     fn of_run(dag: &Dag) -> SpawnCost {
-        let between = u64::try_from(between(dag)).unwrap_or(u64::MAX);
+        let between = u64::try_from(runtime_time(dag)).unwrap_or(u64::MAX);
         if between > dag.meta.probe_cost {
             SpawnCost::Between(between)
         } else if dag.meta.join_cost > 0 {
@@ -243,7 +243,7 @@ impl SpawnCost {
 }
 
 /// The time between the strands of workers, without preempted time, per task that could be stolen.
-fn between(dag: &Dag) -> u128 {
+fn runtime_time(dag: &Dag) -> u128 {
     let (mut ticks, mut spawns) = (0u128, 0u128);
     for (_, fold) in dag.folded.iter().filter(|(_, fold)| fold.between > 0) {
         ticks += u128::from(fold.between);

@@ -42,7 +42,7 @@ pub struct Goal {
 
 /// One change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+pub struct AdviceStep {
     /// The code block.
     pub block: CodeBlock,
     /// What kind of change.
@@ -89,7 +89,7 @@ pub struct Advice {
     /// Limits of the run that its parallelism does not show.
     pub limits: Limits,
     /// The changes, in descending order of their gain.
-    pub steps: Vec<Step>,
+    pub steps: Vec<AdviceStep>,
     /// Why there are no more changes.
     pub stop: Stop,
     /// Advice on the grain of tasks by spawn site: too fine, too coarse, or right.

@@ -2,9 +2,9 @@
 
 use workspan_dag::{Dag, StrandId};
 
-use super::{Change, Goal, Step, Stop, change_kind};
+use super::{AdviceStep, Change, Goal, Stop, change_kind};
 use crate::blocks::{BlockTable, CodeBlock};
-use crate::heaviest::Burden;
+use crate::heaviest_paths::Burden;
 use crate::limits::ShareTable;
 use crate::report::Report;
 use crate::weight::Weights;
@@ -28,13 +28,13 @@ const SMALLER_SETS_BUDGET: u64 = 300_000_000;
 
 pub(super) struct SearchResult {
     pub now: Outcome,
-    pub steps: Vec<Step>,
+    pub steps: Vec<AdviceStep>,
     pub stop: Stop,
 }
 
 /// A code block with its sums.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct BlockSum {
     strands: u64,
     work: u128,
     critical: u128,
@@ -47,7 +47,7 @@ struct Sum {
 
 /// The weight on a path that can't be spread.
 #[derive(Debug, Clone, Copy, Default)]
-struct Unspread {
+struct SerialWeight {
     /// Weight of strands that are too fine.
     fine: f64,
     folded: f64,
@@ -63,7 +63,7 @@ struct Search<'a> {
     /// The block of each strand.
     block: Vec<u32>,
     keys: Vec<CodeBlock>,
-    sums: Vec<Sum>,
+    sums: Vec<BlockSum>,
 }
 
 pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) -> SearchResult {
@@ -87,7 +87,7 @@ pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) 
     let steps = search.in_order(set);
     let step = |(block, outcome): (u32, Outcome)| {
         let (key, sum) = (search.keys[block as usize], search.sums[block as usize]);
-        Step {
+        AdviceStep {
             block: key,
             change: match sum.threads {
                 0 => change_kind::change(dag, &report.causes, &key),
@@ -109,7 +109,7 @@ pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) 
 
 impl<'a> Search<'a> {
     fn new(dag: &'a Dag, weights: &'a Weights<'a>, report: &Report, goal: Goal) -> Search<'a> {
-        let mut table: BlockTable<Sum> = BlockTable::new();
+        let mut table: BlockTable<BlockSum> = BlockTable::new();
         let mut block = Vec::with_capacity(dag.strands.len());
         let mut longest: Vec<u64> = Vec::new();
         let shares = ShareTable::new(dag, weights);
@@ -239,11 +239,11 @@ impl<'a> Search<'a> {
 
     /// The block outside `set` that weighs most on the new path and can be spread, and the weight
     /// there that can't.
-    fn heaviest(&self, set: &[u32]) -> (Option<(u32, f64)>, Unspread) {
+    fn heaviest(&self, set: &[u32]) -> (Option<(u32, f64)>, SerialWeight) {
         let cover = self.cover(set);
         let path = self.faster(&cover, &Burden::none()).critical_path(self.dag);
         let mut by_block = vec![0.0; self.sums.len()];
-        let mut left = Unspread::default();
+        let mut left = SerialWeight::default();
         for s in path {
             let block = self.block[s as usize];
             let weight = self.weights.path(s, 0) as f64 - cover.inside[s as usize];

@@ -5,7 +5,7 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, StrandId, TaskId};
 
 use super::Costs;
-use crate::off_cpu::{OffCpu, OffCursor};
+use crate::off_cpu::{OffCpu, OffCpuCursor};
 use crate::weight::{on_cpu, probe_ticks};
 
 /// A task that takes less than this many steals, with all its descendants, is not worth stealing: a
@@ -35,11 +35,11 @@ impl Grain {
             steal: u128::from(costs.steal),
         };
         let strands = &dag.strands;
-        let mut offs = OffCursor::new(dag);
-        let mut records = dag.folded.along();
+        let mut offs = OffCpuCursor::new(dag);
+        let mut records = dag.folded.cursor();
         for s in checked(0..strands.len()) {
             let off = offs.inside(s as StrandId);
-            let own = own_time(dag, s, off, records.of(s as StrandId), costs.probe);
+            let own = own_time(dag, s, off, records.record(s as StrandId), costs.probe);
             let sum = &mut grain.work[strands.task[s] as usize];
             *sum = sum.saturating_add(own);
         }

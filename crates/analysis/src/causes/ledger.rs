@@ -1,12 +1,12 @@
 //! Assigns lost worker-ticks to causes and code blocks during the sweep.
 
-use workspan_dag::{Dag, NONE, OffWhy, StrandId};
+use workspan_dag::{Dag, NONE, OffCpuReason, StrandId};
 
 use super::book::{Book, Entry, Group};
+use super::gaps_by_parent::{GapsByParent, folded_gaps};
 use super::grain::Grain;
 use super::off_cpu::OffCpu;
 use super::other_threads::OtherThreads;
-use super::own_gaps::{OwnGaps, folded_gaps};
 use super::path_strand::PathStrands;
 use super::pools::PoolUse;
 use super::preemption::Preemption;
@@ -21,7 +21,7 @@ use crate::off_cpu::off_between;
 use crate::ready::{Readiness, ReadyInterval};
 use crate::ready_path::ReadyPath;
 use crate::runtime_gaps::RuntimeGap;
-use crate::sweep::{Moment, Observer, Served};
+use crate::sweep::{FreeWorkerTicks, Moment, Observer};
 
 /// Time without work while a strand of the ready path ran, not yet in the book.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,7 @@ pub(crate) struct Ledger<'a> {
     pools: Option<PoolUse<'a>>,
     preempted: Preemption,
     sizes: Vec<TaskSize>,
-    own_gaps: OwnGaps,
+    own_gaps: GapsByParent,
     book: Book,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Ledger<'a> {
         let path = path.strands.as_slice();
         let sizes = by_site(dag, costs.probe);
         Ledger {
-            own_gaps: OwnGaps::new(dag, &sizes, costs),
+            own_gaps: GapsByParent::new(dag, &sizes, costs),
             sizes,
             dag,
             costs,
@@ -139,13 +139,13 @@ impl<'a> Ledger<'a> {
         let thread = self.dag.strands.thread[s as usize] as usize;
         match self.off.why(thread) {
             None => {}
-            Some(OffWhy::Preempted) => {
+            Some(OffCpuReason::Preempted) => {
                 return (
                     Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
                     s,
                 );
             }
-            Some(OffWhy::Blocked) => return self.waiting(s, thread, moment),
+            Some(OffCpuReason::Blocked) => return self.waiting(s, thread, moment),
         }
         let entry = match self.asked {
             Some((asked, entry)) if asked == at => entry,
@@ -180,8 +180,10 @@ impl<'a> Ledger<'a> {
             return (Entry::new(Cause::None, CodeBlock::whole_site(NONE)), s);
         }
         let entry = match self.off.why(other) {
-            Some(OffWhy::Preempted) => Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
-            Some(OffWhy::Blocked) => {
+            Some(OffCpuReason::Preempted) => {
+                Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE))
+            }
+            Some(OffCpuReason::Blocked) => {
                 let cause = self.off.blocked_on(other, moment.begin);
                 Entry::new(cause, CodeBlock::from_strand(dag, strand))
             }
@@ -242,12 +244,12 @@ impl Observer for Ledger<'_> {
         self.ready.end(strand, thread, time);
     }
 
-    fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
+    fn off(&mut self, thread: usize, time: u64, why: Option<OffCpuReason>) {
         self.off.change(thread, time, why);
         self.ready.off(thread, time, why);
     }
 
-    fn left(&mut self, waiting: &ReadyInterval, served: Served) {
+    fn left(&mut self, waiting: &ReadyInterval, served: FreeWorkerTicks) {
         let mut all = served.all;
         if all == 0 {
             return;
@@ -356,7 +358,7 @@ impl Observer for Ledger<'_> {
         }
         let (entry, strand) = self.cause_of(at, moment);
         if let Some(pools) = &self.pools {
-            let own = pools.idle_beside(strand, idle);
+            let own = pools.idle_in_other_pools(strand, idle);
             let elsewhere = u128::from(idle - own) * u128::from(moment.ticks());
             if elsewhere > 0 {
                 let key = CodeBlock::whole_site(self.dag.tasks.site[self.task(strand)]);

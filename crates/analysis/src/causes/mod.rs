@@ -16,18 +16,18 @@
 
 mod book;
 mod cause;
+mod gaps_by_parent;
 mod grain;
 mod headline;
 mod ledger;
 mod off_cpu;
 mod other_threads;
-mod own_gaps;
 mod path_strand;
 pub(crate) mod pools;
 mod preemption;
 mod probes;
 mod ready_strand;
-mod restrained;
+mod restrained_stealing;
 mod spawn_loop;
 mod stretch;
 mod task_size;

@@ -5,7 +5,7 @@
 //! threads that the program started itself comes last: a thread that only wakes now and then to
 //! look for something to do is not a worker that the program lacks.
 
-use workspan_dag::{NONE, OffWhy, StrandId};
+use workspan_dag::{NONE, OffCpuReason, StrandId};
 
 use super::Cause;
 use super::book::Book;
@@ -15,9 +15,9 @@ use workspan_dag::Dag;
 
 /// The current state of a thread.
 #[derive(Debug, Clone, Copy)]
-struct Now {
+struct ThreadState {
     strand: StrandId,
-    off: Option<OffWhy>,
+    off: Option<OffCpuReason>,
     /// The time since which both fields hold.
     since: u64,
 }
@@ -25,7 +25,7 @@ struct Now {
 /// Follows the state of all threads.
 pub(super) struct OffCpu<'a> {
     dag: &'a Dag,
-    now: Vec<Now>,
+    now: Vec<ThreadState>,
     waits: WaitCauses,
     /// Ticks by place.
     pub(super) descheduled: Book,
@@ -36,7 +36,7 @@ pub(super) struct OffCpu<'a> {
 
 impl<'a> OffCpu<'a> {
     pub(super) fn new(dag: &'a Dag) -> OffCpu<'a> {
-        let idle = Now {
+        let idle = ThreadState {
             strand: NONE,
             off: None,
             since: 0,
@@ -52,7 +52,7 @@ impl<'a> OffCpu<'a> {
     }
 
     /// Whether and why `thread` is off the CPU.
-    pub(super) fn why(&self, thread: usize) -> Option<OffWhy> {
+    pub(super) fn why(&self, thread: usize) -> Option<OffCpuReason> {
         self.now[thread].off
     }
 
@@ -66,7 +66,7 @@ impl<'a> OffCpu<'a> {
         self.now.get(thread).map_or(NONE, |now| now.strand)
     }
 
-    pub(super) fn change(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
+    pub(super) fn change(&mut self, thread: usize, time: u64, why: Option<OffCpuReason>) {
         self.settle(thread, time);
         self.now[thread].off = why;
     }
@@ -91,14 +91,14 @@ impl<'a> OffCpu<'a> {
         }
         let (book, cause, key) = match now.off {
             None => return,
-            Some(OffWhy::Preempted) => (
+            Some(OffCpuReason::Preempted) => (
                 &mut self.descheduled,
                 Cause::Descheduled,
                 CodeBlock::whole_site(NONE),
             ),
             // Outside the pool this is not worker time.
-            Some(OffWhy::Blocked) if !self.dag.is_worker(thread as u32) => return,
-            Some(OffWhy::Blocked) => {
+            Some(OffCpuReason::Blocked) if !self.dag.is_worker(thread as u32) => return,
+            Some(OffCpuReason::Blocked) => {
                 let key = CodeBlock::from_strand(self.dag, now.strand);
                 let cause = self.waits.during(thread as u32, since, time);
                 let task = self.dag.strands.task[now.strand as usize];

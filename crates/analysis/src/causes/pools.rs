@@ -84,7 +84,7 @@ impl<'a> PoolUse<'a> {
 
     /// The number of `idle` workers in the pool of `strand`, which runs; all of them if it runs on
     /// a thread outside of pools.
-    pub(crate) fn idle_beside(&self, strand: StrandId, idle: u64) -> u64 {
+    pub(crate) fn idle_in_other_pools(&self, strand: StrandId, idle: u64) -> u64 {
         match self.pool_of(strand) {
             None => idle,
             Some(pool) => {

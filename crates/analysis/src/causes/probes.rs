@@ -7,7 +7,7 @@ use super::book::Book;
 use super::task_size::by_lengths;
 use super::{Cause, Costs};
 use crate::blocks::CodeBlock;
-use crate::off_cpu::OffCursor;
+use crate::off_cpu::OffCpuCursor;
 use crate::weight::{on_cpu, probe_ticks};
 
 /// The tasks of a site are too small if more than one part in this many of their time is probes.
@@ -17,7 +17,7 @@ const PROBE_SHARE_DIVISOR: u128 = 10;
 /// Sums over the strands of a site's tasks. Strands inside folded ones count, so that the result
 /// does not depend on how the trace was read.
 #[derive(Debug, Clone, Copy)]
-struct OfSite {
+struct SiteProbes {
     probes: u128,
     on_cpu: u128,
     /// The largest probe time of one strand; `strand` is that strand.
@@ -31,9 +31,9 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
     if costs.probe == 0 {
         return book;
     }
-    let mut offs = OffCursor::new(dag);
-    let mut folds = dag.folded.along();
-    let nothing = OfSite {
+    let mut offs = OffCpuCursor::new(dag);
+    let mut folds = dag.folded.cursor();
+    let nothing = SiteProbes {
         probes: 0,
         on_cpu: 0,
         longest: 0,
@@ -50,7 +50,7 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
     };
     for s in checked(0..dag.strands.len()) {
         let off = offs.inside(s as StrandId);
-        let fold = folds.of(s as StrandId);
+        let fold = folds.record(s as StrandId);
         let on_cpu = on_cpu(dag, s, off);
         let probes = probe_ticks(dag, s, fold, costs.probe).min(on_cpu);
         let own = dag.tasks.site[dag.strands.task[s] as usize];

@@ -1,10 +1,10 @@
 //! The cause of a strand's delay: it was ready, a worker was free for it, and it did not start.
 
-use workspan_dag::{Dag, EdgeKind, NONE, OffWhy, Steals, StrandId, TaskKind};
+use workspan_dag::{Dag, EdgeKind, NONE, OffCpuReason, Steals, StrandId, TaskKind};
 
 use super::book::Entry;
 use super::grain::Grain;
-use super::restrained::RestrainedWaits;
+use super::restrained_stealing::RestrainedWaits;
 use super::spawn_loop::SpawnLoops;
 use super::{Cause, Costs};
 use crate::blocks::CodeBlock;
@@ -126,7 +126,7 @@ impl<'a> ReadyStrands<'a> {
     }
 
     /// Called when `thread` goes off the CPU, or comes back.
-    pub(super) fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
+    pub(super) fn off(&mut self, thread: usize, time: u64, why: Option<OffCpuReason>) {
         if let Some(restrained) = &mut self.restrained {
             restrained.off(thread, time, why);
         }

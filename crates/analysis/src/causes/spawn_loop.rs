@@ -19,7 +19,7 @@ const MIN_TURNS: usize = 16;
 
 /// The creates of a run.
 #[derive(Debug, Clone)]
-pub(super) struct Run {
+pub(super) struct CreateRun {
     task: TaskId,
     first: StrandId,
     last: StrandId,
@@ -33,7 +33,7 @@ pub(super) struct Run {
     steal: u128,
 }
 
-impl Run {
+impl CreateRun {
     /// The entry for the loss that the strands of this run caused. Faster strands would not help if
     /// the tasks are too small anyway, so then the cause is the grain.
     pub(super) fn entry(&self) -> Entry {
@@ -49,7 +49,7 @@ impl Run {
 
 /// All runs with loops, by strand, ascending.
 pub(super) struct SpawnLoops {
-    runs: Vec<Run>,
+    runs: Vec<CreateRun>,
 }
 
 impl SpawnLoops {
@@ -88,7 +88,7 @@ impl SpawnLoops {
             .map(|same| same[0])
             .collect();
         if let (false, Some(first), Some(last)) = (turns.is_empty(), path.first(), path.last()) {
-            self.runs.push(Run {
+            self.runs.push(CreateRun {
                 task: strands.task[first.0 as usize],
                 first: first.0,
                 last: last.0,
@@ -127,7 +127,7 @@ impl SpawnLoops {
     }
 
     /// The run in which strand `s` is a turn.
-    pub(super) fn of(&self, dag: &Dag, s: StrandId) -> Option<&Run> {
+    pub(super) fn of(&self, dag: &Dag, s: StrandId) -> Option<&CreateRun> {
         let run = &self.runs[self.find(dag, s)?];
         let i = s as usize;
         let turn = (dag.starts_at(s), dag.strands.to[i]);
@@ -136,7 +136,7 @@ impl SpawnLoops {
     }
 
     /// The first run whose tasks have this site.
-    pub(super) fn at_site(&self, site: PlaceId) -> Option<&Run> {
+    pub(super) fn at_site(&self, site: PlaceId) -> Option<&CreateRun> {
         self.runs.iter().find(|r| r.site == site)
     }
 }

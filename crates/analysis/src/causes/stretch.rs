@@ -25,7 +25,7 @@ impl Baseline {
     ///
     /// # Errors
     /// See [`Error`].
-    pub fn of(dag: &Dag, options: &Options) -> Result<Baseline, Error> {
+    pub fn measure(dag: &Dag, options: &Options) -> Result<Baseline, Error> {
         let weights = Weights::new(dag, options)?;
         let mut work = BTreeMap::new();
         for (site, sum) in own_work(dag, &weights).into_iter().enumerate() {
@@ -76,7 +76,7 @@ pub(crate) fn stretch(causes: &mut Causes, dag: &Dag, weights: &Weights, baselin
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Own {
+struct SiteWork {
     work: u128,
     strands: u64,
     longest: u64,
@@ -84,8 +84,8 @@ struct Own {
 }
 
 /// Work in the strands of each site's own tasks, by place.
-fn own_work(dag: &Dag, weights: &Weights) -> Vec<Own> {
-    let none = Own {
+fn own_work(dag: &Dag, weights: &Weights) -> Vec<SiteWork> {
+    let none = SiteWork {
         work: 0,
         strands: 0,
         longest: 0,

@@ -5,7 +5,7 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, PlaceId, StrandId};
 
 use super::grain::own_time;
-use crate::off_cpu::OffCursor;
+use crate::off_cpu::OffCpuCursor;
 use crate::weight::{on_cpu, probe_ticks};
 
 /// Number and running time of tasks.
@@ -27,12 +27,12 @@ pub(super) fn by_site(dag: &Dag, probe: u64) -> Vec<TaskSize> {
     for &site in &dag.tasks.site {
         sizes[site as usize].tasks += 1;
     }
-    let mut offs = OffCursor::new(dag);
-    let mut folds = dag.folded.along();
+    let mut offs = OffCpuCursor::new(dag);
+    let mut folds = dag.folded.cursor();
     for s in checked(0..dag.strands.len()) {
         let off = offs.inside(s as StrandId);
         let own = dag.tasks.site[dag.strands.task[s] as usize];
-        match folds.of(s as StrandId) {
+        match folds.record(s as StrandId) {
             None => {
                 let probes = probe_ticks(dag, s, None, probe);
                 let ticks = on_cpu(dag, s, off).saturating_sub(probes);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, OffWhy, StrandId, ThreadId};
+use workspan_dag::{Dag, OffCpuReason, StrandId, ThreadId};
 
 use super::Cause;
 use crate::blocks::CodeBlock;
-use crate::off_cpu::OffCursor;
+use crate::off_cpu::OffCpuCursor;
 use crate::wait_kind::StopCauses;
 
 /// Minimum number of stacks in a code block from which its other stops are classified.
@@ -31,7 +31,11 @@ impl WaitCauses {
             }
         }
         // In a text trace, the interval itself has the cause.
-        for off in dag.offs.iter().filter(|off| off.why == OffWhy::Blocked) {
+        for off in dag
+            .offs
+            .iter()
+            .filter(|off| off.why == OffCpuReason::Blocked)
+        {
             let told = off.on.as_deref().and_then(by_word);
             if let (Some(cause), Some(times)) = (told, of_thread.get_mut(off.thread as usize)) {
                 times.push((off.start, off.end, cause));
@@ -55,7 +59,7 @@ impl WaitCauses {
         if usual.is_empty() {
             return;
         }
-        let mut offs = OffCursor::new(dag);
+        let mut offs = OffCpuCursor::new(dag);
         let mut alike = Vec::new();
         for s in 0..dag.strands.len() as StrandId {
             if offs.inside(s).blocked == 0 {

@@ -131,7 +131,7 @@ pub struct Where {
 
 /// A limit and its result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct LimitResult {
     /// The limit.
     pub limit: Limit,
     /// The measured value, in the limit's unit; the mean over the runs.
@@ -146,7 +146,7 @@ pub struct Checked {
 
 /// Checks the limits of `side`; limits on growth are checked against `base`, and left out without
 /// one.
-pub fn check(base: Option<&Side>, side: &Side, limits: &[Limit]) -> Vec<Checked> {
+pub fn check(base: Option<&Side>, side: &Side, limits: &[Limit]) -> Vec<LimitResult> {
     let comparison = base.map(|base| super::compare(&[base.clone(), side.clone()]));
     let checked = |&limit: &Limit| match limit.kind() {
         LimitKind::Growth(quantity) => comparison.as_ref().map(|c| growth(c, limit, quantity)),
@@ -155,7 +155,7 @@ pub fn check(base: Option<&Side>, side: &Side, limits: &[Limit]) -> Vec<Checked>
     limits.iter().filter_map(checked).collect()
 }
 
-fn growth(comparison: &Comparison, limit: Limit, quantity: Quantity) -> Checked {
+fn growth(comparison: &Comparison, limit: Limit, quantity: Quantity) -> LimitResult {
     let difference = comparison
         .quantity(quantity)
         .and_then(|row| row.differences.first().copied());
@@ -167,7 +167,7 @@ fn growth(comparison: &Comparison, limit: Limit, quantity: Quantity) -> Checked 
     };
     let beyond = measured > limit.bound();
     let broken = beyond && noise != Noise::Within;
-    Checked {
+    LimitResult {
         limit,
         measured,
         broken,
@@ -212,7 +212,7 @@ fn grown(comparison: &Comparison, quantity: Quantity) -> Option<Where> {
     }
 }
 
-fn own(side: &Side, limit: Limit, kind: LimitKind) -> Checked {
+fn own(side: &Side, limit: Limit, kind: LimitKind) -> LimitResult {
     let values = side.runs.iter().map(|run| value(run, limit));
     let measured = values.sum::<f64>() / side.runs.len().max(1) as f64;
     let broken = match kind {
@@ -227,7 +227,7 @@ fn own(side: &Side, limit: Limit, kind: LimitKind) -> Checked {
         };
         badness(a).total_cmp(&badness(b))
     });
-    Checked {
+    LimitResult {
         limit,
         measured,
         broken,

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE};
 
 type Exact = (String, Option<String>);
-type Moved = (String, Option<String>, Option<String>, String);
+type Position = (String, Option<String>, Option<String>, String);
 
 /// The common numbers, assigned as runs are added.
 pub(crate) struct PlaceTable {
@@ -59,13 +59,13 @@ impl PlaceTable {
 
     /// Matches the remaining positions by source text.
     fn recognise(&mut self, places: &[Place], claimed: &[bool], map: &mut [PlaceId]) {
-        let mut candidates: HashMap<Moved, Unique> = HashMap::new();
+        let mut candidates: HashMap<Position, Unique> = HashMap::new();
         for (i, place) in self.places.iter().enumerate().filter(|(i, _)| !claimed[*i]) {
             if let Some(key) = moved(place) {
                 candidates.entry(key).or_default().add(i);
             }
         }
-        let mut left: HashMap<Moved, Unique> = HashMap::new();
+        let mut left: HashMap<Position, Unique> = HashMap::new();
         let unmatched = |map: &[PlaceId]| -> Vec<usize> {
             (0..places.len()).filter(|&i| map[i] == NONE).collect()
         };
@@ -103,7 +103,7 @@ fn exact(place: &Place) -> Exact {
     (place.label.clone(), place.primitive.clone())
 }
 
-fn moved(place: &Place) -> Option<Moved> {
+fn moved(place: &Place) -> Option<Position> {
     let source = place.source.as_ref().filter(|s| !s.is_empty())?;
     let file = place.file.clone()?;
     Some((

@@ -133,7 +133,7 @@ pub struct SimulatedRuns {
 
 /// The measurements on one number of workers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct ScalePoint {
     /// The elapsed times of the runs, in ns, ascending.
     pub times: Vec<u64>,
     /// Median of one worker's runs over the median of these; `None` if nothing was measured on one
@@ -144,7 +144,7 @@ pub struct Measured {
     pub best: Option<f64>,
 }
 
-impl Measured {
+impl ScalePoint {
     /// The median, in ns.
     pub fn median(&self) -> u64 {
         self.times.get(self.times.len() / 2).copied().unwrap_or(0)
@@ -159,7 +159,7 @@ pub struct Point {
     /// Whether it is greater than the number of CPUs.
     pub crowded: bool,
     /// The measurements, if there are any.
-    pub measured: Option<Measured>,
+    pub measured: Option<ScalePoint>,
     /// The simulations, if there are any.
     pub simulated: Option<SimulatedRuns>,
     /// Bounds of the speedup, if a run was recorded.
@@ -222,7 +222,7 @@ pub fn scale(runs: Runs) -> Scale {
         Point {
             workers: p,
             crowded: p > runs.cpus,
-            measured: (!times.is_empty()).then(|| Measured {
+            measured: (!times.is_empty()).then(|| ScalePoint {
                 speedup: ratio(&times, |n| n / 2),
                 best: ratio(&times, |_| 0),
                 times,

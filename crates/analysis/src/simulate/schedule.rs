@@ -2,7 +2,8 @@
 
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
 use workspan_dag::{
-    Dag, Meta, NONE, Region, RunFacts, Steal, Steals, StrandId, TaskKind, TasksInWaits, note_keys,
+    Dag, Meta, NONE, Region, RunFacts, Steal, StealingDuringWaits, Steals, StrandId, TaskKind,
+    note_keys,
 };
 
 use super::program::{Kind, Op, Program};
@@ -24,16 +25,16 @@ pub(super) struct Schedule<'a> {
     /// yet.
     ahead: Vec<u32>,
     /// Folded strands that have been written.
-    written: WrittenFolds,
+    written: WrittenFoldSet,
 }
 
 /// The set of folded strands that have been written.
-struct WrittenFolds {
+struct WrittenFoldSet {
     folded: Vec<StrandId>,
     seen: Vec<bool>,
 }
 
-impl WrittenFolds {
+impl WrittenFoldSet {
     /// True if a folded strand was not in the set yet.
     fn insert(&mut self, strand: StrandId) -> bool {
         let Ok(i) = self.folded.binary_search(&strand) else {
@@ -54,7 +55,7 @@ impl<'a> Schedule<'a> {
             within: vec![(NONE, 0); count],
             source: Vec::new(),
             ahead: vec![0; count],
-            written: WrittenFolds {
+            written: WrittenFoldSet {
                 folded: dag.folded.strands().to_vec(),
                 seen: vec![false; dag.folded.len()],
             },
@@ -296,8 +297,8 @@ impl<'a> Schedule<'a> {
 
 fn meta(dag: &Dag, setup: &Setup) -> Meta {
     let tasks_in_waits = match setup.policy {
-        Policy::RestrainedStealing => TasksInWaits::OwnChildren,
-        _ => TasksInWaits::Any,
+        Policy::RestrainedStealing => StealingDuringWaits::OwnChildren,
+        _ => StealingDuringWaits::Any,
     };
     let mut meta = dag.meta.clone();
     (meta.workers, meta.threads) = (setup.workers.max(1), setup.workers.max(1));
@@ -325,7 +326,7 @@ fn meta(dag: &Dag, setup: &Setup) -> Meta {
         ("steal cost".into(), format!("{} ticks", setup.steal_cost)),
         ("seed".into(), setup.seed.to_string()),
     ];
-    if tasks_in_waits == TasksInWaits::OwnChildren {
+    if tasks_in_waits == StealingDuringWaits::OwnChildren {
         meta.facts
             .push((note_keys::TASKS_IN_WAITS.into(), "own children".into()));
     }

@@ -4,7 +4,7 @@
 use workspan_dag::{Dag, EdgeKind, EndKind, ThreadId};
 
 use super::steals::MAX_WORKERS;
-use crate::heaviest::Heaviest;
+use crate::heaviest_paths::Heaviest;
 use crate::options::{Error, Metric, Options};
 use crate::timeline::of_weights;
 use crate::weight::Weights;

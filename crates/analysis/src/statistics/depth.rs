@@ -98,7 +98,7 @@ impl Observer for DepthBins {
 /// Number of tasks in all workers' own queues: each queue is as deep as its thread last reported, 0
 /// before. `None` if no thread ever reported it.
 pub(super) fn queues(dag: &Dag) -> Option<Depth> {
-    let told = dag.thread_events.iter().filter_map(|e| match e.2 {
+    let reported = dag.thread_events.iter().filter_map(|e| match e.2 {
         ThreadEvent::Queue(depth) => Some((e.0, e.1, depth)),
         _ => None,
     });
@@ -107,7 +107,7 @@ pub(super) fn queues(dag: &Dag) -> Option<Depth> {
     let mut total = 0u128;
     let mut since = bins.begin;
     let mut any = false;
-    for (t, thread, depth) in told {
+    for (t, thread, depth) in reported {
         let t = t.clamp(since, bins.end);
         bins.add(since, t, u64::try_from(total).unwrap_or(u64::MAX));
         since = t;

@@ -36,7 +36,7 @@ impl Distribution {
     }
 
     /// The distribution of `values`, which are sorted here. O(n log n).
-    pub(super) fn of(values: &mut [u64]) -> Distribution {
+    pub(super) fn from_values(values: &mut [u64]) -> Distribution {
         Distribution::with_folded(values, &[])
     }
 
@@ -172,6 +172,6 @@ mod tests {
         assert_eq!((d.histogram.len(), d.histogram[63]), (64, 1));
         let hostile = Distribution::with_folded(&mut [7], &[u64::MAX; 70]);
         assert_eq!((hostile.count, hostile.minimum), (u64::MAX, 1));
-        assert_eq!(Distribution::of(&mut []), Distribution::default());
+        assert_eq!(Distribution::from_values(&mut []), Distribution::default());
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use workspan_dag::{Dag, Folded, PlaceId, StrandId};
 
 use super::distribution::{Distribution, Groups};
-use super::ready_times::{BySite, ReadyTimes, Starts};
+use super::ready_times::{ReadyCounts, ReadyTimes, ReadyTimesBySite};
 use crate::options::{Metric, Options};
 use crate::ready::Readiness;
 use crate::weight::Weights;
@@ -63,7 +63,7 @@ pub(super) fn sites(
     options: &Options,
     weights: &Weights,
     readiness: &Readiness,
-    starts: &Starts,
+    starts: &ReadyCounts,
 ) -> Sites {
     let (strands, tasks, places) = (&dag.strands, &dag.tasks, dag.places.len());
     let is_time = options.metric == Metric::Time;
@@ -119,14 +119,14 @@ pub(super) fn sites(
     let mut strand_lengths = Groups::new(places, values);
     let site_of = tasks.site.iter().map(|&site| site as usize);
     let mut task_lengths = Groups::new(places, site_of.zip(own.iter().copied()));
-    let mut ready = BySite::new(dag, readiness, starts);
+    let mut ready = ReadyTimesBySite::new(dag, readiness, starts);
     let rows = shown.into_iter().map(|p| {
         let (ready_by_edge, ready) = ready.of(p);
         let inside = &inside[p];
         SiteStatistics {
             site: p as PlaceId,
             tasks: count[p].saturating_add(inside.tasks),
-            strand_lengths: Distribution::of(strand_lengths.of(p..p + 1)),
+            strand_lengths: Distribution::from_values(strand_lengths.of(p..p + 1)),
             task_lengths: Distribution::with_folded(task_lengths.of(p..p + 1), &inside.lengths),
             ready,
             ready_by_edge,

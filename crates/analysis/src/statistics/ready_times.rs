@@ -19,7 +19,7 @@ pub struct ReadyTimes {
 }
 
 /// Counts of the strands that a predecessor made ready.
-pub(super) struct Starts {
+pub(super) struct ReadyCounts {
     /// (starts, steals) by site and kind of edge: entry 7·site + kind.
     pub counts: Vec<(u64, u64)>,
     /// (time, thief, victim) of every steal, by time.
@@ -29,9 +29,9 @@ pub(super) struct Starts {
     pub steal_times: Vec<(bool, u64)>,
 }
 
-impl Starts {
-    pub(super) fn new(dag: &Dag) -> Starts {
-        let mut starts = Starts {
+impl ReadyCounts {
+    pub(super) fn new(dag: &Dag) -> ReadyCounts {
+        let mut starts = ReadyCounts {
             counts: vec![(0, 0); 7 * dag.places.len()],
             steals: Vec::new(),
             steal_times: Vec::new(),
@@ -66,20 +66,24 @@ fn key(site: usize, kind: EdgeKind) -> usize {
 }
 
 /// Ready times by site and kind of edge.
-pub(super) struct BySite<'a> {
-    starts: &'a Starts,
+pub(super) struct ReadyTimesBySite<'a> {
+    starts: &'a ReadyCounts,
     times: Groups,
 }
 
-impl<'a> BySite<'a> {
-    pub(super) fn new(dag: &Dag, readiness: &Readiness, starts: &'a Starts) -> BySite<'a> {
+impl<'a> ReadyTimesBySite<'a> {
+    pub(super) fn new(
+        dag: &Dag,
+        readiness: &Readiness,
+        starts: &'a ReadyCounts,
+    ) -> ReadyTimesBySite<'a> {
         let strands = &dag.strands;
         let times = readiness.waiting.iter().map(|w| {
             let s = w.strand as usize;
             let site = dag.tasks.site[strands.task[s] as usize];
             (key(site as usize, w.kind), strands.start[s] - w.ready)
         });
-        BySite {
+        ReadyTimesBySite {
             starts,
             times: Groups::new(7 * dag.places.len(), times),
         }
@@ -94,21 +98,21 @@ impl<'a> BySite<'a> {
             ReadyTimes {
                 starts,
                 steals,
-                times: Distribution::of(self.times.of(at..at + 1)),
+                times: Distribution::from_values(self.times.of(at..at + 1)),
             }
         });
         let together = ReadyTimes {
             starts: kinds.iter().map(|k: &ReadyTimes| k.starts).sum(),
             steals: kinds.iter().map(|k| k.steals).sum(),
             // The values of a site's kinds are adjacent.
-            times: Distribution::of(self.times.of(all)),
+            times: Distribution::from_values(self.times.of(all)),
         };
         (kinds, together)
     }
 }
 
 /// Ready times of all strands by the kind of edge.
-pub(super) fn by_edge(dag: &Dag, readiness: &Readiness, starts: &Starts) -> [ReadyTimes; 7] {
+pub(super) fn by_edge(dag: &Dag, readiness: &Readiness, starts: &ReadyCounts) -> [ReadyTimes; 7] {
     let start = &dag.strands.start;
     let times = readiness
         .waiting
@@ -121,7 +125,7 @@ pub(super) fn by_edge(dag: &Dag, readiness: &Readiness, starts: &Starts) -> [Rea
         ReadyTimes {
             starts,
             steals,
-            times: Distribution::of(times.of(kind..kind + 1)),
+            times: Distribution::from_values(times.of(kind..kind + 1)),
         }
     })
 }

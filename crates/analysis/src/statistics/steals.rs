@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use workspan_dag::{Dag, NONE, TaskKind, ThreadEvent, ThreadId};
 
 use super::distribution::Distribution;
-use super::ready_times::Starts;
+use super::ready_times::ReadyCounts;
 use super::wait_intervals::WaitIntervals;
 use crate::idle::idle_times;
 use crate::sweep::extent;
@@ -65,7 +65,7 @@ impl WorkerSteals {
 pub struct StealStatistics {
     /// True if the runtime reported the steals. False if they were inferred from the strands
     /// (MODEL.md §5); then the victim is the thread that made the strand ready.
-    pub told: bool,
+    pub reported: bool,
     /// Number of steals.
     pub count: u64,
     /// Steals per second of the run; 0 if no time passed.
@@ -102,18 +102,18 @@ pub struct StealStatistics {
 }
 
 /// A steal, reported or inferred.
-struct Taken {
+struct StealRecord {
     t: u64,
     thief: ThreadId,
     victim: ThreadId,
     leap: bool,
 }
 
-pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
-    let told = !dag.steals.is_empty();
-    let taken: Vec<Taken> = if told {
+pub(super) fn steals(dag: &Dag, starts: &ReadyCounts) -> StealStatistics {
+    let reported = !dag.steals.is_empty();
+    let taken: Vec<StealRecord> = if reported {
         let steals = dag.steals.iter();
-        let taken = steals.map(|s| Taken {
+        let taken = steals.map(|s| StealRecord {
             t: s.t,
             thief: s.thief,
             victim: s.victim,
@@ -122,7 +122,7 @@ pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
         taken.collect()
     } else {
         let steals = starts.steals.iter();
-        let taken = steals.map(|&(t, thief, victim)| Taken {
+        let taken = steals.map(|&(t, thief, victim)| StealRecord {
             t,
             thief,
             victim,
@@ -131,7 +131,7 @@ pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
         taken.collect()
     };
     let mut all = StealStatistics {
-        told,
+        reported,
         count: taken.len() as u64,
         per_second: per_second(dag, taken.len()),
         first_spawn: first_spawn(dag).unwrap_or(extent(dag).0),
@@ -171,10 +171,10 @@ pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
 }
 
 /// The time that steals of children took, or that steals of continuations took.
-fn took(starts: &Starts, of_children: bool) -> Distribution {
+fn took(starts: &ReadyCounts, of_children: bool) -> Distribution {
     let times = starts.steal_times.iter().filter(|t| t.0 == of_children);
     let mut times: Vec<u64> = times.map(|t| t.1).collect();
-    Distribution::of(&mut times)
+    Distribution::from_values(&mut times)
 }
 
 /// The counts of a thread that did none of this.
@@ -188,7 +188,7 @@ fn idle_thread(thread: ThreadId) -> WorkerSteals {
 /// Counts the steals at thief and victim.
 fn take(
     dag: &Dag,
-    taken: &[Taken],
+    taken: &[StealRecord],
     first_spawn: u64,
     threads: &mut [WorkerSteals],
     pairs: &mut BTreeMap<(ThreadId, ThreadId), u64>,
@@ -279,7 +279,7 @@ fn spawned(dag: &Dag, threads: &mut [WorkerSteals]) {
 
 fn sum_up(dag: &Dag, all: &mut StealStatistics, threads: &[WorkerSteals]) {
     let mut firsts: Vec<u64> = threads.iter().filter_map(|w| w.first).collect();
-    all.first = Distribution::of(&mut firsts);
+    all.first = Distribution::from_values(&mut firsts);
     for worker in threads {
         all.never += u64::from(dag.is_worker(worker.thread) && worker.steals == 0);
         all.leapfrogs += worker.leapfrogs;

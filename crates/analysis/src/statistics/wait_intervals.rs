@@ -54,15 +54,15 @@ pub fn leapfrogs(dag: &Dag, stolen: &[StrandId]) -> Vec<StrandId> {
     if stolen.is_empty() {
         return Vec::new();
     }
-    let told = dag.steals.iter().filter(|s| s.leap && s.task != NONE);
-    let mut told: Vec<_> = told.map(|s| (s.task, s.thief)).collect();
-    told.sort_unstable();
+    let reported = dag.steals.iter().filter(|s| s.leap && s.task != NONE);
+    let mut reported: Vec<_> = reported.map(|s| (s.task, s.thief)).collect();
+    reported.sort_unstable();
     let waits = WaitIntervals::new(dag);
     let strands = &dag.strands;
     let is_leap = |&s: &StrandId| {
         let (task, thief) = (strands.task[s as usize], strands.thread[s as usize]);
         let is_told =
-            dag.tasks.first[task as usize] == s && told.binary_search(&(task, thief)).is_ok();
+            dag.tasks.first[task as usize] == s && reported.binary_search(&(task, thief)).is_ok();
         is_told || waits.at(thief, strands.start[s as usize])
     };
     stolen.iter().copied().filter(is_leap).collect()

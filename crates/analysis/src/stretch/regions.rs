@@ -3,7 +3,7 @@
 
 use workspan_dag::{Dag, NONE};
 
-use super::rows::{Sum, Sums};
+use super::rows::{RowSums, Sums};
 use super::{RowKey, StretchRow};
 use crate::options::{Error, Metric, Options};
 use crate::regions::{StrandPart, each_part};
@@ -41,11 +41,11 @@ fn of_run(
     weights: &Weights,
     measured: &Options,
     counters: &[String],
-) -> Result<Vec<(u32, Sum)>, Error> {
+) -> Result<Vec<(u32, RowSums)>, Error> {
     if dag.regions.is_empty() {
         return Ok(Vec::new());
     }
-    let mut sums = vec![Sum::none(counters.len()); dag.labels.len()];
+    let mut sums = vec![RowSums::none(counters.len()); dag.labels.len()];
     let mut last = vec![NONE; dag.labels.len()];
     each_part(dag, weights, measured, |part: StrandPart| {
         let label = part.label as usize;

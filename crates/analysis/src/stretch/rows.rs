@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use workspan_dag::{Dag, NONE, PlaceId, StrandId, ToldBy};
+use workspan_dag::{Dag, NONE, PlaceId, Reporter, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
 use crate::stretch::matching::Pairs;
@@ -12,21 +12,21 @@ use crate::weight::Weights;
 
 /// Strands, ticks and counters.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sum {
+pub(super) struct RowSums {
     pub(super) strands: u128,
     pub(super) ticks: u128,
     pub(super) counters: Vec<u128>,
 }
 
-impl Sum {
-    pub(super) fn none(counters: usize) -> Sum {
-        Sum {
+impl RowSums {
+    pub(super) fn none(counters: usize) -> RowSums {
+        RowSums {
             counters: vec![0; counters],
-            ..Sum::default()
+            ..RowSums::default()
         }
     }
 
-    fn add(&mut self, other: &Sum) {
+    fn add(&mut self, other: &RowSums) {
         self.strands += other.strands;
         self.ticks += other.ticks;
         for (sum, more) in self.counters.iter_mut().zip(&other.counters) {
@@ -44,8 +44,8 @@ struct TaskSums {
 }
 
 impl TaskSums {
-    fn of_task(&self, task: usize) -> Sum {
-        Sum {
+    fn of_task(&self, task: usize) -> RowSums {
+        RowSums {
             strands: self.strands[task].into(),
             ticks: self.ticks[task].into(),
             counters: self.counters.iter().map(|c| c[task].into()).collect(),
@@ -66,7 +66,7 @@ impl TaskSums {
 /// The sums of one run, by its own block numbers and tasks; converted to ticks of the parallel run
 /// when read.
 struct RunSums {
-    blocks: Vec<(CodeBlock, Sum)>,
+    blocks: Vec<(CodeBlock, RowSums)>,
     /// By task: the sums of its own strands.
     tasks: TaskSums,
     from: f64,
@@ -85,9 +85,9 @@ impl RunSums {
             from,
             to,
         };
-        let mut table: BlockTable<Option<Sum>> = BlockTable::new();
-        let none = || Sum::none(counters.len());
-        let mut folds = dag.folded.along();
+        let mut table: BlockTable<Option<RowSums>> = BlockTable::new();
+        let none = || RowSums::none(counters.len());
+        let mut folds = dag.folded.cursor();
         for s in 0..dag.strands.len() as StrandId {
             let key = CodeBlock::from_strand(dag, s);
             let mut own = weights.work(s);
@@ -95,7 +95,7 @@ impl RunSums {
             run.tasks.strands[task] += 1;
             let ticks = &mut run.tasks.ticks[task];
             *ticks = ticks.saturating_add(own);
-            if let Some(fold) = folds.of(s) {
+            if let Some(fold) = folds.record(s) {
                 for &(from, to, work) in &fold.blocks {
                     let work = work.min(own);
                     own -= work;
@@ -124,8 +124,8 @@ impl RunSums {
         run
     }
 
-    fn converted(&self, sum: &Sum) -> Sum {
-        Sum {
+    fn converted(&self, sum: &RowSums) -> RowSums {
+        RowSums {
             ticks: convert(sum.ticks, self.from, self.to),
             ..sum.clone()
         }
@@ -176,7 +176,7 @@ impl<'a> Sums<'a> {
     /// Both runs as a whole.
     pub(super) fn total(&self) -> StretchRow {
         let sums = [0, 1].map(|side| {
-            let mut all = Sum::none(self.counters);
+            let mut all = RowSums::none(self.counters);
             for (_, sum) in &self.runs[side].blocks {
                 all.add(sum);
             }
@@ -199,11 +199,11 @@ impl<'a> Sums<'a> {
                 blocks.add(common, side, sum);
                 sites.add(common.site, side, sum);
             }
-            let mut by_level: Vec<Sum> = Vec::new();
+            let mut by_level: Vec<RowSums> = Vec::new();
             for task in 0..tasks.len() {
                 let level = tasks.level[task] as usize;
                 if by_level.len() <= level {
-                    by_level.resize_with(level + 1, || Sum::none(self.counters));
+                    by_level.resize_with(level + 1, || RowSums::none(self.counters));
                 }
                 by_level[level].add(&self.runs[side].tasks.of_task(task));
             }
@@ -230,7 +230,7 @@ impl<'a> Sums<'a> {
     /// Sums of each run by common keys as rows, in descending order of surplus.
     pub(super) fn rows_of(
         &self,
-        sums: [Vec<(u32, Sum)>; 2],
+        sums: [Vec<(u32, RowSums)>; 2],
         of: impl Fn(u32) -> RowKey,
     ) -> Vec<StretchRow> {
         let mut table = Table::new(self.counters);
@@ -245,25 +245,25 @@ impl<'a> Sums<'a> {
     }
 
     /// Rows by who reported the tasks, the program first; empty if only one side did.
-    pub(super) fn told_by(&self) -> Vec<StretchRow> {
+    pub(super) fn reporter(&self) -> Vec<StretchRow> {
         let mut table = Table::new(self.counters);
         for side in 0..2 {
             let places = &self.dags[side].places;
             for (key, sum) in &self.runs[side].blocks {
                 let place = places.get(key.site as usize);
-                table.add(place.and_then(|place| place.told_by), side, sum);
+                table.add(place.and_then(|place| place.reporter), side, sum);
             }
         }
-        let both = ToldBy::ALL
+        let both = Reporter::ALL
             .iter()
             .all(|&side| table.keys.contains(&Some(side)));
         if !both {
             return Vec::new();
         }
-        let mut rows = table.finish(&self.runs, RowKey::ToldBy);
+        let mut rows = table.finish(&self.runs, RowKey::Reporter);
         rows.sort_by_key(|row| match row.key {
-            RowKey::ToldBy(Some(side)) => side as usize,
-            _ => ToldBy::ALL.len(),
+            RowKey::Reporter(Some(side)) => side as usize,
+            _ => Reporter::ALL.len(),
         });
         rows
     }
@@ -333,7 +333,7 @@ impl<'a> Sums<'a> {
 struct Table<K> {
     keys: Vec<K>,
     index: HashMap<K, usize>,
-    sums: Vec<[Sum; 2]>,
+    sums: Vec<[RowSums; 2]>,
     counters: usize,
 }
 
@@ -347,13 +347,13 @@ impl<K: Copy + Eq + std::hash::Hash> Table<K> {
         }
     }
 
-    fn add(&mut self, key: K, side: usize, sum: &Sum) {
+    fn add(&mut self, key: K, side: usize, sum: &RowSums) {
         let next = self.keys.len();
         let number = *self.index.entry(key).or_insert(next);
         if number == next {
             self.keys.push(key);
             self.sums
-                .push([Sum::none(self.counters), Sum::none(self.counters)]);
+                .push([RowSums::none(self.counters), RowSums::none(self.counters)]);
         }
         self.sums[number][side].add(sum);
     }
@@ -368,7 +368,7 @@ impl<K: Copy + Eq + std::hash::Hash> Table<K> {
     }
 }
 
-fn row(key: RowKey, [serial, parallel]: [&Sum; 2]) -> StretchRow {
+fn row(key: RowKey, [serial, parallel]: [&RowSums; 2]) -> StretchRow {
     let pair = |serial: u128, parallel: u128| Pair { serial, parallel };
     let counters = serial.counters.iter().zip(&parallel.counters);
     StretchRow {

@@ -3,7 +3,7 @@
 
 use workspan_dag::{Dag, NONE, StrandId};
 
-use super::{Moment, ReadyStrands, Served};
+use super::{FreeWorkerTicks, Moment, ReadyStrands};
 use crate::ready::ReadyInterval;
 
 /// The ready strands, those ready for longest first, as a list linked by index into `waiting`. A
@@ -26,12 +26,12 @@ pub(super) struct Queue<'a> {
     tail: u32,
     /// The strands served by free workers; approached strands count in it without being in the
     /// list.
-    served: Prefix,
+    served: QueuePrefix,
     /// The part of the list that is served by workers that can run: all but as many at its end as
     /// there are preempted workers.
-    runnable: Prefix,
+    runnable: QueuePrefix,
     /// The strands that a worker is on its way to, in the order of the list; a prefix is served.
-    approached: Vec<Approached>,
+    approached: Vec<PendingStart>,
     approached_served: usize,
     ready: u64,
     ready_by_kind: [u64; 7],
@@ -40,7 +40,7 @@ pub(super) struct Queue<'a> {
 }
 
 /// A prefix of the list, and how long each strand was in it.
-struct Prefix {
+struct QueuePrefix {
     last: u32,
     count: u64,
     contains: Vec<bool>,
@@ -49,9 +49,9 @@ struct Prefix {
     ticks: Vec<u64>,
 }
 
-impl Prefix {
-    fn new(nodes: usize) -> Prefix {
-        Prefix {
+impl QueuePrefix {
+    fn new(nodes: usize) -> QueuePrefix {
+        QueuePrefix {
             last: NONE,
             count: 0,
             contains: vec![false; nodes],
@@ -82,7 +82,7 @@ impl Prefix {
 }
 
 /// A ready strand that a worker is on its way to.
-struct Approached {
+struct PendingStart {
     key: (u64, u32, u32),
     /// Ticks for which it was served before.
     served_before: u64,
@@ -113,8 +113,8 @@ impl<'a> Queue<'a> {
             links: vec![(NONE, NONE); waiting.len()],
             head: NONE,
             tail: NONE,
-            served: Prefix::new(waiting.len()),
-            runnable: Prefix::new(waiting.len()),
+            served: QueuePrefix::new(waiting.len()),
+            runnable: QueuePrefix::new(waiting.len()),
             approached: Vec::new(),
             approached_served: 0,
             ready: 0,
@@ -189,7 +189,7 @@ impl<'a> Queue<'a> {
         let key = (waiting.ready, task, node);
         let at = self.approached.partition_point(|other| other.key < key);
         self.serve_approached(at.min(self.approached_served), time);
-        let approached = Approached {
+        let approached = PendingStart {
             key,
             served_before: self.served.ticks[node as usize],
             preempted_before: self.preempted(node as usize),
@@ -231,16 +231,16 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
 
     /// Called when strand `s` starts at `time`. If it was here, it leaves, and the time for which
     /// it was served is returned.
-    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, Served)> {
+    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a ReadyInterval, FreeWorkerTicks)> {
         let node = self.next_to_leave;
         let waiting = self.waiting.get(node).filter(|w| w.strand == s)?;
         self.next_to_leave += 1;
         self.ready -= 1;
         self.ready_by_kind[waiting.kind as usize] -= 1;
-        let is_node = |a: &Approached| a.key.2 as usize == node;
+        let is_node = |a: &PendingStart| a.key.2 as usize == node;
         let Some(at) = self.approached.iter().position(is_node) else {
             self.unlink(node as u32, time);
-            let served = Served {
+            let served = FreeWorkerTicks {
                 all: self.served.ticks[node],
                 approaching: 0,
                 preempted: self.preempted(node),
@@ -253,7 +253,7 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
             self.count_served(node as u32, false, time);
         }
         let all = self.served.ticks[node];
-        let served = Served {
+        let served = FreeWorkerTicks {
             all,
             approaching: all - approached.served_before,
             preempted: approached.preempted_before,
@@ -292,7 +292,7 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
     }
 
     fn approached(&self) -> impl Iterator<Item = StrandId> {
-        let strand = |a: &Approached| self.waiting[a.key.2 as usize].strand;
+        let strand = |a: &PendingStart| self.waiting[a.key.2 as usize].strand;
         self.approached.iter().map(strand)
     }
 

@@ -5,9 +5,9 @@ use workspan_dag::{Dag, Folded, PlaceId, StrandId};
 
 use super::path::{FasterStrand, faster_path, faster_weight};
 use super::{Target, TargetWeights, check_factor};
-use crate::heaviest::Heaviest;
+use crate::heaviest_paths::Heaviest;
 use crate::options::{Error, Options};
-use crate::sites::{Sum, outermost};
+use crate::sites::{SiteSums, outermost};
 use crate::strand_lengths::StrandLengths;
 use crate::weight::Weights;
 
@@ -89,7 +89,10 @@ pub fn faster_sites(
     let weights = Weights::new(dag, options)?;
     let target = TargetWeights::union(dag, &weights, options, targets);
     let places = dag.places.len();
-    let (mut now, mut then) = (vec![Sum::default(); places], vec![Sum::default(); places]);
+    let (mut now, mut then) = (
+        vec![SiteSums::default(); places],
+        vec![SiteSums::default(); places],
+    );
     let heaviest = Heaviest::unburdened(dag, &weights);
     outermost(dag, &weights, (&weights, &heaviest), &mut now);
     drop(heaviest);

@@ -26,7 +26,7 @@ pub use profile::{WhatIf, what_if};
 pub(crate) use profile::{outcomes_of_labels, what_if_weighed};
 pub use target_set::TargetSet;
 pub(crate) use target_weights::TargetWeights;
-pub use target_weights::{is_same_file, lies_at};
+pub use target_weights::{contains_place, is_same_file};
 
 use workspan_dag::{PlaceId, StrandId};
 

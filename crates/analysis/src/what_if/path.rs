@@ -3,7 +3,7 @@
 use workspan_dag::{Dag, StrandId};
 
 use super::target_weights::TargetWeights;
-use crate::heaviest::Burden;
+use crate::heaviest_paths::Burden;
 use crate::predecessors::{Forward, chain_to_sink, joined_tasks, last_before_sink};
 use crate::weight::Weights;
 
@@ -44,7 +44,7 @@ impl FasterPaths {
         burden: &Burden,
     ) -> FasterPaths {
         let mut forward = Forward::new(dag);
-        let mut folds = dag.folded.along();
+        let mut folds = dag.folded.cursor();
         let mut through: Vec<f64> = Vec::with_capacity(dag.strands.len());
         for s in 0..dag.strands.len() as u32 {
             let mut best = 0f64;
@@ -80,7 +80,7 @@ impl FasterPaths {
 /// A way to weigh a run: the divisor of the target's weight, and whether stolen edges carry their
 /// burden.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Weighing {
+pub(crate) struct Weighting {
     pub factor: f64,
     pub burdened: bool,
 }
@@ -95,7 +95,7 @@ pub(crate) fn spans(
     weights: &Weights,
     target: &TargetWeights,
     burden: &Burden,
-    ways: &[Weighing],
+    ways: &[Weighting],
 ) -> Vec<f64> {
     match *ways {
         [] => Vec::new(),
@@ -111,11 +111,11 @@ fn spans_of<const N: usize>(
     weights: &Weights,
     target: &TargetWeights,
     burden: &Burden,
-    ways: [Weighing; N],
+    ways: [Weighting; N],
 ) -> [f64; N] {
     let burdened = ways.iter().any(|way| way.burdened);
     let mut forward = Forward::new(dag);
-    let mut folds = dag.folded.along();
+    let mut folds = dag.folded.cursor();
     let mut through: Vec<[f64; N]> = Vec::with_capacity(dag.strands.len());
     for s in 0..dag.strands.len() as u32 {
         let mut best = [0f64; N];

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use workspan_dag::{Dag, PlaceId, StrandId};
 
 use super::outcome::{Outcome, TargetProfile};
-use super::path::{FasterPaths, MAX_WEIGHINGS_PER_PASS, Weighing, spans};
+use super::path::{FasterPaths, MAX_WEIGHINGS_PER_PASS, Weighting, spans};
 use super::target_weights::TargetWeights;
-use crate::heaviest::Burden;
+use crate::heaviest_paths::Burden;
 use crate::options::{Error, Options};
 use crate::weight::Weights;
 
@@ -96,15 +96,15 @@ impl<'a> Profiler<'a> {
         }
         let burdened = [false, true];
         let burdened = &burdened[..1 + usize::from(self.burden.cost != 0)];
-        let ways: Vec<Weighing> = factors
+        let ways: Vec<Weighting> = factors
             .iter()
             .flat_map(|&factor| {
                 burdened
                     .iter()
-                    .map(move |&burdened| Weighing { factor, burdened })
+                    .map(move |&burdened| Weighting { factor, burdened })
             })
             .collect();
-        let passes: Vec<&[Weighing]> = ways.chunks(MAX_WEIGHINGS_PER_PASS).collect();
+        let passes: Vec<&[Weighting]> = ways.chunks(MAX_WEIGHINGS_PER_PASS).collect();
         let pass = |i: usize| spans(self.dag, &self.weights, target, &self.burden, passes[i]);
         let spans: Vec<f64> = self.on_threads(passes.len(), pass).concat();
         let outcome = |(&factor, spans): (&f64, &[f64])| {

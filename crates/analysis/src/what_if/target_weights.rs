@@ -139,9 +139,9 @@ impl TargetWeights {
             }
         }
         let blocks = FoldedBlocks::new(dag);
-        let mut folds = dag.folded.along();
+        let mut folds = dag.folded.cursor();
         for s in 0..dag.strands.len() as u32 {
-            let fold = folds.of(s);
+            let fold = folds.record(s);
             let own = inside[dag.strands.task[s as usize] as usize];
             let Some(fold) = fold.filter(|_| !(own && subtree)) else {
                 if own {
@@ -231,10 +231,10 @@ impl TargetWeights {
 
     fn blocks(&mut self, dag: &Dag, weights: &Weights, keys: &HashSet<CodeBlock>) {
         let blocks = FoldedBlocks::new(dag);
-        let mut folds = dag.folded.along();
+        let mut folds = dag.folded.cursor();
         for s in 0..dag.strands.len() as u32 {
             let own = CodeBlock::from_strand(dag, s);
-            match folds.of(s) {
+            match folds.record(s) {
                 None if keys.contains(&own) => self.inside[s as usize] = weights.work(s) as f64,
                 None => {}
                 Some(fold) => {
@@ -266,16 +266,16 @@ impl TargetWeights {
         let begins: Vec<bool> = dag
             .places
             .iter()
-            .map(|place| ranges.iter().any(|&range| lies_at(place, range)))
+            .map(|place| ranges.iter().any(|&range| contains_place(place, range)))
             .collect();
         let begins_in = |place: u32| begins.get(place as usize).copied().unwrap_or(false);
         let sampled = SampledShares::new(dag, ranges);
         let blocks = FoldedBlocks::new(dag);
-        let mut folds = dag.folded.along();
+        let mut folds = dag.folded.cursor();
         for s in 0..dag.strands.len() as u32 {
             let share = sampled.share(dag, s);
             let from = dag.starts_at(s);
-            match folds.of(s) {
+            match folds.record(s) {
                 None => {
                     let share = share.unwrap_or(if begins_in(from) { 1.0 } else { 0.0 });
                     self.inside[s as usize] = weights.work(s) as f64 * share;
@@ -324,7 +324,7 @@ fn span_inside(dag: &Dag, weights: &Weights, s: StrandId) -> f64 {
 
 /// Whether a position lies in lines `from` to `to` of a file, which is given by its path or the end
 /// of it. A chain of calls also lies at its first line.
-pub fn lies_at(place: &Place, (file, from, to): (&str, u32, u32)) -> bool {
+pub fn contains_place(place: &Place, (file, from, to): (&str, u32, u32)) -> bool {
     let in_range = |line: u32| (from..=to).contains(&line);
     let hit = place.line.is_some_and(in_range) || place.first_line().is_some_and(in_range);
     hit && place.file.as_deref().is_some_and(|f| is_same_file(f, file))

@@ -7,7 +7,7 @@ use workspan_analysis::{Options, Report, report};
 use workspan_dag::note_keys::RECORDED_TASK;
 use workspan_reader::OpenOptions;
 use workspan_reader::open::Grain;
-use workspan_recorder::budget::{Begun, Budget, Choice, OF_TASKS, Settings};
+use workspan_recorder::budget::{Budget, Choice, JoinTicket, OF_TASKS, Settings};
 use workspan_test_kit::{TraceFile, put_record};
 use workspan_trace::entry::{Note, SitePosition};
 use workspan_trace::wire::Kind;
@@ -105,7 +105,7 @@ impl Run {
         put_record(&mut self.bytes, kind, self.now - self.last, operands);
         self.last = self.now;
         // An end has the time of the record after it, and a count has no time.
-        if !matches!(kind, Kind::End | Kind::Inside) {
+        if !matches!(kind, Kind::End | Kind::SkippedTasks) {
             self.now += self.costs.record;
         }
     }
@@ -198,7 +198,7 @@ impl Run {
 
     /// Runs code that the budget may skip.
     fn within_budget(&mut self, level: u32, recorded: bool, run: impl FnOnce(&mut Run, bool)) {
-        let mut begun: Option<(Choice, Begun)> = None;
+        let mut begun: Option<(Choice, JoinTicket)> = None;
         if recorded && !self.whole {
             let now = self.now;
             begun = self
@@ -215,19 +215,19 @@ impl Run {
         let before = self.joins;
         if let Some((Choice::Sample | Choice::Learn, begun)) = begun {
             self.whole = true;
-            self.record(Kind::Sampled, &[1, of_tasks + begun.recorded_level()]);
+            self.record(Kind::SampleBegin, &[1, of_tasks + begun.recorded_level()]);
         }
         if choice == Choice::Skip {
             self.skipped += 1;
-            self.record(Kind::Unrecorded, &class);
+            self.record(Kind::SkipBegin, &class);
             self.inside = 0;
         }
         run(self, recorded && choice != Choice::Skip);
         if choice == Choice::Skip {
             if self.form == Form::Counted {
-                self.record(Kind::Inside, &[self.inside]);
+                self.record(Kind::SkippedTasks, &[self.inside]);
             }
-            self.record(Kind::Recorded, &[]);
+            self.record(Kind::SkipEnd, &[]);
         }
         self.whole &= !matches!(choice, Choice::Sample | Choice::Learn);
         if let (Some((_, begun)), Some(budget)) = (begun, self.budget.as_mut()) {

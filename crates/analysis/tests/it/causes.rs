@@ -397,7 +397,7 @@ fn stretch() {
     };
     let baseline = |length: u64| {
         let (dag, _) = measured(&run_of(length, 1));
-        Baseline::of(&dag, &Options::default()).unwrap()
+        Baseline::measure(&dag, &Options::default()).unwrap()
     };
     let (dag, alone) = measured(&run_of(150, 4));
     assert_eq!(alone.causes.by_cause[Cause::Stretch as usize], 0);

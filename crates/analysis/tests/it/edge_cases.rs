@@ -1,6 +1,8 @@
 //! Runs at the limits of what can be measured.
 
-use workspan_analysis::{About, Error, FreeTime, Metric, Options, Report, report, site_delays};
+use workspan_analysis::{
+    Error, FreeTime, Metric, Options, Report, WarningTopic, report, site_delays,
+};
 use workspan_dag::meta::UnreadPart;
 use workspan_dag::{Dag, NONE, Place, TaskKind, raw};
 
@@ -68,7 +70,12 @@ fn no_time_at_all() {
     );
     assert!(report.profile.running.is_empty() && report.profile.mean_running == 0.0);
     assert!(report.sites.iter().all(|s| s.critical_percent == 0.0));
-    assert!(report.warnings.iter().any(|w| w.about == About::NoTime));
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|w| w.about == WarningTopic::NoTime)
+    );
 }
 
 #[test]
@@ -167,7 +174,7 @@ fn workers_are_not_free_where_nothing_was_read() {
             r#"{"ev":"end","t":100,"w":0,"task":0}"#,
         ],
     );
-    let free = |dag: &Dag| FreeTime::new(dag).unwrap().between(0, 100);
+    let free = |dag: &Dag| FreeTime::new(dag).unwrap().sums(0, 100);
     assert_eq!(free(&dag), (130.0, 70.0));
     dag.meta.unread = Some(UnreadPart {
         damaged: 1,

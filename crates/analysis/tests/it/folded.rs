@@ -121,11 +121,11 @@ fn the_measures_are_the_same_folded_or_not() {
 #[test]
 fn off_cpu_time_is_taken_out_of_a_fold_in_proportion() {
     let mut dag = folded(0);
-    dag.offs.push(workspan_dag::Off {
+    dag.offs.push(workspan_dag::OffCpuInterval {
         thread: 0,
         start: 100,
         end: 130,
-        why: workspan_dag::OffWhy::Preempted,
+        why: workspan_dag::OffCpuReason::Preempted,
         on: None,
     });
     let report = report(&dag, &Options::default()).unwrap();
@@ -163,11 +163,11 @@ fn with_told_off_cpu_time(off: u64) -> Dag {
     dag.folded.push(strand, &fold);
     dag.meta.run.folded_below_us = Some(10.0);
     if off > 0 {
-        dag.offs.push(workspan_dag::Off {
+        dag.offs.push(workspan_dag::OffCpuInterval {
             thread: 0,
             start: 81,
             end: 81 + off,
-            why: workspan_dag::OffWhy::Preempted,
+            why: workspan_dag::OffCpuReason::Preempted,
             on: None,
         });
     }

@@ -17,7 +17,7 @@ use crate::random::dice::Dice;
 use program::Habits;
 use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
-use workspan_fold::{FoldOptions, Thieves};
+use workspan_fold::{FoldOptions, StealKind};
 
 /// Every measure of §2 and §3 with this burden, as text, so that a difference is visible.
 fn measures(dag: &Dag, burden: u64) -> Vec<String> {
@@ -81,14 +81,14 @@ fn every_measure_is_the_same_to_the_tick() {
         }
         let (lanes, end) = program::run(&mut dice, habits);
         let (thieves, steals) = dice.pick(&[
-            (Thieves::TakeChildren, "child"),
-            (Thieves::TakeContinuations, "continuation"),
+            (StealKind::TakeChildren, "child"),
+            (StealKind::TakeContinuations, "continuation"),
         ]);
         let options = FoldOptions {
             grain: dice.pick(&[1, 30, 200, 1000, 1 << 40]),
             max_tasks: u64::MAX,
             thieves,
-            kept: if dice.percent(20) { vec![3] } else { vec![] },
+            unfolded_sites: if dice.percent(20) { vec![3] } else { vec![] },
             memory: if dice.percent(10) { 3000 } else { 1 << 30 },
         };
         let (chunks, n) = file::folded(&lanes, &options, &mut dice);
@@ -107,7 +107,7 @@ fn every_measure_is_the_same_to_the_tick() {
             // On one thread all of the time is work, except the time in which nothing ran.
             assert!(fold.work <= length, "case {case}");
             assert!(fold.tasks > 0 && fold.envelope.len() <= 8, "case {case}");
-            if !options.kept.is_empty() {
+            if !options.unfolded_sites.is_empty() {
                 let place =
                     |s: &workspan_dag::folded::FoldedSite| &short.places[s.site as usize].label;
                 assert!(

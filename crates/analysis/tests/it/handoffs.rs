@@ -185,7 +185,7 @@ fn a_lock_that_is_held_for_less_time_makes_the_path_shorter() {
     let nowhere = named_code::lock(&dag, &line_range("a.rs:7").unwrap());
     assert_eq!(
         nowhere.unwrap_err().to_string(),
-        "nobody waited for a lock in a.rs:7-7; threads waited for locks at a.rs:6"
+        "no thread waited for a lock in a.rs:7-7; threads waited for locks at a.rs:6"
     );
 }
 

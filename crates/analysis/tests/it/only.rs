@@ -1,7 +1,7 @@
 //! A run in which only a region, a part, or the tasks of a site takes time: the work is that of the
 //! pieces, and edges from one piece to the next remain.
 
-use workspan_analysis::{Only, Options, Report, only, report};
+use workspan_analysis::{Options, Report, SectionTarget, only, report};
 use workspan_dag::Dag;
 
 /// The root: 10, then a tree region over two forks of 20 each with their concurrent strands, 10,
@@ -44,7 +44,7 @@ fn measured(dag: &Dag) -> Report {
     report(dag, &Options::default()).unwrap()
 }
 
-fn alone(what: Only) -> (Dag, u64) {
+fn alone(what: SectionTarget) -> (Dag, u64) {
     only(&run(), &what, &Options::default()).unwrap()
 }
 
@@ -57,7 +57,7 @@ fn label(name: &str) -> u32 {
 fn work_is_that_of_the_region_and_the_order_stays() {
     let whole = measured(&run());
     for name in ["forks", "short"] {
-        let (dag, _) = alone(Only::Region(label(name)));
+        let (dag, _) = alone(SectionTarget::Region(label(name)));
         let of = |r: &&workspan_analysis::RegionRow| r.label == label(name);
         let row = whole.regions.iter().find(of).unwrap();
         let part = measured(&dag);
@@ -65,7 +65,7 @@ fn work_is_that_of_the_region_and_the_order_stays() {
         // The elapsed time and the ends of the run stay the same.
         assert_eq!(part.breakdown.elapsed(), whole.breakdown.elapsed());
     }
-    let (dag, tasks) = alone(Only::Region(label("forks")));
+    let (dag, tasks) = alone(SectionTarget::Region(label("forks")));
     let part = measured(&dag);
     // 2 before the first fork, its child 20, 1 between, the second child's 5, 10 and 5, 3 at the
     // end: the pieces of the root are one after the other.
@@ -75,7 +75,7 @@ fn work_is_that_of_the_region_and_the_order_stays() {
 
 #[test]
 fn a_strand_is_divided_where_regions_begin_and_end() {
-    let (dag, tasks) = alone(Only::Region(label("short")));
+    let (dag, tasks) = alone(SectionTarget::Region(label("short")));
     let long = |s: &usize| dag.strands.end[*s] > dag.strands.start[*s];
     let pieces: Vec<_> = (0..dag.strands.len())
         .filter(long)
@@ -95,7 +95,7 @@ fn tasks_of_a_site_come_with_all_below_them() {
     };
     let whole = measured(&run());
     for (name, tasks, kept) in [("a.rs:3", 3, 4), ("b.rs:9", 1, 3)] {
-        let (dag, inside) = alone(Only::Site(vec![place(name)]));
+        let (dag, inside) = alone(SectionTarget::Site(vec![place(name)]));
         let of = |row: &&workspan_analysis::SiteRow| row.site == place(name);
         let row = whole.sites.iter().find(of).unwrap();
         let part = measured(&dag);
@@ -103,6 +103,6 @@ fn tasks_of_a_site_come_with_all_below_them() {
         assert_eq!((inside, dag.tasks.len()), (tasks, kept), "{name}");
     }
     // The second one is created after the first was waited for.
-    let part = measured(&alone(Only::Site(vec![place("a.rs:3")])).0);
+    let part = measured(&alone(SectionTarget::Site(vec![place("a.rs:3")])).0);
     assert_eq!(part.work_span.span, 20 + 20);
 }

@@ -161,7 +161,7 @@ fn workers_as_counted() -> [WorkerSteals; 2] {
 #[test]
 fn steals_as_told() {
     let steals = measure(&read(TWO_STEALS)).steals;
-    assert_eq!((steals.told, steals.count), (true, 2));
+    assert_eq!((steals.reported, steals.count), (true, 2));
     assert_eq!(steals.per_second, 4e7);
     assert_eq!(steals.first_spawn, 10);
     assert_eq!(spread(&steals.first), (2, 24, [6, 6, 18, 18, 18]));
@@ -202,7 +202,7 @@ fn steals_are_inferred_where_nobody_told() {
         .filter(|l| !l.contains("\"steal\""))
         .collect();
     let steals = measure(&read(&silent.join("\n"))).steals;
-    assert_eq!((steals.told, steals.count), (false, 2));
+    assert_eq!((steals.reported, steals.count), (false, 2));
     assert_eq!(steals.workers, workers_as_counted());
     assert_eq!(steals.matrix, [[0, 1], [1, 0]]);
 }

@@ -315,7 +315,7 @@ fn doubts_are_said_and_missing_counters_named() {
         result.warnings
     );
     assert!(
-        result.warnings[1].contains("1 worker:"),
+        result.warnings[1].contains("1 worker, so"),
         "{:?}",
         result.warnings
     );

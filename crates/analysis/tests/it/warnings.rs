@@ -1,8 +1,8 @@
 //! Doubts about numbers are reported, and only if they exist.
 
 use workspan_analysis::checks::Invariant;
-use workspan_analysis::{About, Options, report};
-use workspan_dag::{CpuTimes, Dag, Meta, OffWhy};
+use workspan_analysis::{Options, WarningTopic, report};
+use workspan_dag::{CpuTimes, Dag, Meta, OffCpuReason};
 
 /// Two workers: a root of 1,000 ticks that spawns a task of 500, which runs during its second half.
 fn run(threads: u32, on: u32) -> Dag {
@@ -19,8 +19,8 @@ fn run(threads: u32, on: u32) -> Dag {
     workspan_reader::text::read(text.as_bytes()).unwrap()
 }
 
-fn off(dag: &mut Dag, thread: u32, start: u64, end: u64, why: OffWhy) {
-    dag.offs.push(workspan_dag::Off {
+fn off(dag: &mut Dag, thread: u32, start: u64, end: u64, why: OffCpuReason) {
+    dag.offs.push(workspan_dag::OffCpuInterval {
         thread,
         start,
         end,
@@ -107,11 +107,14 @@ fn cpu_time_between_tasks_is_said() {
         });
         let all = warnings(&dag, &Options::default());
         all.into_iter()
-            .find(|text| text.contains("between the tasks"))
+            .find(|text| text.contains("Recorded threads used"))
     };
     // The tasks ran for 1,500 ms.
     let sentence = told(2_500, 0).unwrap();
-    assert!(sentence.contains("1000 ms (40 %) went"), "{sentence}");
+    assert!(
+        sentence.contains("Recorded threads used 1000 ms (40 %) between"),
+        "{sentence}"
+    );
     assert_eq!(told(1_600, 0), None);
     assert_eq!(told(2_500, 900), None);
 }
@@ -133,7 +136,7 @@ fn workers_that_never_ran_at_once_are_not_too_many() {
     only_warning(
         &dag,
         &Options::default(),
-        "2 workers were there for 1 CPU, and hardly ever more of them ran",
+        "There were 2 workers for 1 CPU, but hardly ever did more of them run",
     );
 }
 
@@ -157,13 +160,13 @@ fn about_what() {
     assert_eq!(
         about(&dag),
         [
-            About::Everything,
-            About::Breakdown,
-            About::Sites,
-            About::Everything,
-            About::Breakdown,
-            About::Span,
-            About::Span,
+            WarningTopic::Everything,
+            WarningTopic::Breakdown,
+            WarningTopic::Sites,
+            WarningTopic::Everything,
+            WarningTopic::Breakdown,
+            WarningTopic::Span,
+            WarningTopic::Span,
         ]
     );
 }
@@ -178,9 +181,9 @@ fn enough_cpus_are_no_warning() {
 #[test]
 fn preempted_more_than_a_little() {
     let mut dag = run(2, 1);
-    off(&mut dag, 0, 100, 180, OffWhy::Preempted);
+    off(&mut dag, 0, 100, 180, OffCpuReason::Preempted);
     assert_eq!(warnings(&dag, &Options::default()), Vec::<String>::new());
-    off(&mut dag, 0, 200, 240, OffWhy::Preempted);
+    off(&mut dag, 0, 200, 240, OffCpuReason::Preempted);
     only_warning(
         &dag,
         &Options::default(),
@@ -191,13 +194,13 @@ fn preempted_more_than_a_little() {
 #[test]
 fn blocked_on_the_critical_path() {
     let mut dag = run(2, 1);
-    off(&mut dag, 0, 100, 140, OffWhy::Blocked);
+    off(&mut dag, 0, 100, 140, OffCpuReason::Blocked);
     assert_eq!(warnings(&dag, &Options::default()), Vec::<String>::new());
-    off(&mut dag, 0, 200, 260, OffWhy::Blocked);
+    off(&mut dag, 0, 200, 260, OffCpuReason::Blocked);
     only_warning(
         &dag,
         &Options::default(),
-        "Blocked time (I/O, locks, channels) is not counted as work; counting it makes the span 11 % longer",
+        "Blocked time (I/O, locks, channels) is not counted as work (--count-blocked); counting it makes the span 11 % longer",
     );
     let counted = Options {
         count_blocked: true,
@@ -213,7 +216,7 @@ fn more_at_once_than_workers() {
     only_warning(
         &dag,
         &Options::default(),
-        "More strands ran at once than the 1 workers for 50 %",
+        "More strands than the 1 workers ran at once for 50 %",
     );
 }
 
@@ -224,7 +227,7 @@ fn strands_as_short_as_probes() {
     only_warning(
         &dag,
         &Options::default(),
-        "Strands of 380 ticks on average are close to the cost of a probe (60 ticks)",
+        "Strands are so short that probes matter (380 ticks on average; a probe costs 60)",
     );
     dag.meta.probe_cost = 6;
     assert_eq!(warnings(&dag, &Options::default()), Vec::<String>::new());
@@ -240,7 +243,7 @@ fn a_recorded_run_without_a_burden() {
     only_warning(
         &dag,
         &Options::default(),
-        "What a steal costs was not measured",
+        "The cost of a steal was not measured",
     );
     let given = Options {
         burden: Some(0),
@@ -289,7 +292,7 @@ fn too_many_nested_sites_entered_from_outside() {
         report
             .warnings
             .iter()
-            .any(|w| w.about == About::Sites && w.text.contains("is an upper bound")),
+            .any(|w| w.about == WarningTopic::Sites && w.text.contains("is an upper bound")),
         "{:?}",
         report.warnings
     );

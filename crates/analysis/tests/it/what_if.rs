@@ -2,8 +2,8 @@
 //! report's suggestion.
 
 use workspan_analysis::{
-    CodeBlock, Error, Options, Outcome, Target, TargetSet, WhatIf, faster_sites, lies_at, report,
-    what_if,
+    CodeBlock, Error, Options, Outcome, Target, TargetSet, WhatIf, contains_place, faster_sites,
+    report, what_if,
 };
 use workspan_dag::{Dag, EndKind, StartKind};
 
@@ -178,8 +178,12 @@ fn sites_blocks_and_lines_alone_and_together() {
     });
     assert_eq!(spans(&ask(&dag, &[block], &[5.0]).all), [141]);
     let at_25 = &dag.places[place("sum.rs:25") as usize];
-    assert!(lies_at(at_25, ("sum.rs", 20, 30)) && lies_at(at_25, ("src/sum.rs", 25, 25)));
-    assert!(!lies_at(at_25, ("um.rs", 20, 30)) && !lies_at(at_25, ("sum.rs", 26, 30)));
+    assert!(
+        contains_place(at_25, ("sum.rs", 20, 30)) && contains_place(at_25, ("src/sum.rs", 25, 25))
+    );
+    assert!(
+        !contains_place(at_25, ("um.rs", 20, 30)) && !contains_place(at_25, ("sum.rs", 26, 30))
+    );
 }
 
 #[test]

@@ -81,7 +81,11 @@ fn alone_then_in_pairs(beside: u64) -> Dag {
 
 #[test]
 fn tasks_that_take_longer_beside_others_are_told() {
-    let of = |dag: &Dag| report(dag, &Options::default()).unwrap().slower_beside;
+    let of = |dag: &Dag| {
+        report(dag, &Options::default())
+            .unwrap()
+            .concurrency_slowdown
+    };
     let dag = alone_then_in_pairs(25_000);
     let slower = of(&dag).unwrap();
     assert_eq!(dag.places[slower.site as usize].label, "part");

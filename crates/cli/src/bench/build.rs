@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::folder::{beside, put};
+use super::folder::{put, sibling};
 use super::kernels::{HEADERS, Kernel};
 use super::runtime::{Runtime, Toolchain};
 use workspan_record::embedded;
@@ -129,7 +129,7 @@ impl Builder {
         if let Some(folder) = job.program.parent() {
             std::fs::create_dir_all(folder).map_err(|e| fail(e.to_string()))?;
         }
-        let half = beside(&job.program);
+        let half = sibling(&job.program);
         let mut compile = Command::new(&job.compiler);
         compile
             .args(FLAGS)

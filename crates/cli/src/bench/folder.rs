@@ -20,7 +20,7 @@ pub fn put(path: &Path, content: &str) -> anyhow::Result<()> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let half = beside(path);
+        let half = sibling(path);
         fs::write(&half, content)?;
         fs::rename(&half, path)
     };
@@ -28,7 +28,7 @@ pub fn put(path: &Path, content: &str) -> anyhow::Result<()> {
 }
 
 /// A temporary name for a file that is renamed to `path` when it is complete.
-pub fn beside(path: &Path) -> PathBuf {
+pub fn sibling(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}", std::process::id()))
 }

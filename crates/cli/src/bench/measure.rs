@@ -314,7 +314,7 @@ pub(super) fn read(file: &Path, extent: Extent) -> Result<Recorded, String> {
         lost_to_load: ns(lost_to_load(&report.causes)),
         says: match (first, extent) {
             (None, Extent::Measured) => nothing_to_mend(&report.causes),
-            _ => says(&dag, &report, first),
+            _ => outcome_text(&dag, &report, first),
         },
     })
 }
@@ -355,7 +355,7 @@ fn nothing_to_mend(causes: &Causes) -> String {
 }
 
 /// The title of a finding; the verdict if there is none.
-fn says(dag: &Dag, report: &Report, finding: Option<usize>) -> String {
+fn outcome_text(dag: &Dag, report: &Report, finding: Option<usize>) -> String {
     let summary = workspan_export::summary(dag, report, &Options::default());
     let finding = finding.and_then(|i| summary.findings.get(i));
     let text: String = match finding {

@@ -20,7 +20,7 @@ pub use runtimes::RuntimesArgs;
 pub(crate) use runtimes::writable;
 pub use suite::SuiteArgs;
 
-/// Measures what the tool brings along: the same programs on every task runtime of this machine
+/// Compares the task runtimes on this machine by running the same programs on each
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,11 +29,11 @@ Examples:
   workspan bench runtimes --help      # kernels, and what is built how")]
 pub struct BenchArgs {
     #[command(subcommand)]
-    what: What,
+    what: BenchCommand,
 }
 
 #[derive(Debug, Clone, clap::Subcommand)]
-enum What {
+enum BenchCommand {
     Runtimes(RuntimesArgs),
     Suite(SuiteArgs),
 }
@@ -45,7 +45,7 @@ enum What {
 /// be written.
 pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     match &args.what {
-        What::Runtimes(args) => runtimes::run(args),
-        What::Suite(args) => suite::run(args),
+        BenchCommand::Runtimes(args) => runtimes::run(args),
+        BenchCommand::Suite(args) => suite::run(args),
     }
 }

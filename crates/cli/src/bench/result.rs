@@ -36,11 +36,8 @@ pub struct Parts {
 pub const PARTS: [(&str, &str); 7] = [
     ("work", "work"),
     ("delay", "delay: a strand was ready and a worker free"),
-    (
-        "no_work_sched",
-        "no work, as the scheduler had not brought it on",
-    ),
-    ("no_work_app", "no work, as the program gave none"),
+    ("no_work_sched", "no work, because of the scheduler"),
+    ("no_work_app", "no work, because of the program"),
     ("descheduled", "descheduled: the system ran something else"),
     ("blocked", "blocked"),
     ("recording", "recording"),

@@ -21,14 +21,15 @@ use crate::output::print;
 use crate::say;
 use workspan_record::embedded;
 
-/// Runs the same kernels on every task runtime this machine has, and says what separates them
+/// Runs the same kernels on every task runtime on this machine, and explains the differences
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Runs the same kernels on every task runtime this machine has, and says what separates them.
+    long_about = "Runs the same kernels on every task runtime on this machine, and explains the differences.
 
-The sources are in the tool: Rust for Rayon, which cargo builds, and C++ for LLVM OpenMP (clang++), GNU OpenMP and oneTBB (g++) \
-and for the serial elision that speedups are measured against. What is missing is named. Programs are built once and kept in \
-the user's cache; every variant runs bare and recorded, all of them in turns.",
+The sources are in the tool: Rust for Rayon, which cargo builds, and C++ for LLVM OpenMP (clang++), GNU OpenMP \
+and oneTBB (g++) and for the serial elision that speedups are measured against. What is missing is named. \
+Programs are built once and kept in the user's cache; every variant runs bare and recorded, all of them in \
+turns.",
     after_help = "\
 Examples:
   workspan bench runtimes
@@ -74,7 +75,7 @@ pub struct RuntimesArgs {
 /// An unknown name, no runtime at all, or a file that can't be written.
 pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     let kernels = kernels::chosen(&args.kernels)?;
-    let wanted = wanted(&args.runtimes)?;
+    let wanted = selected(&args.runtimes)?;
     for file in [&args.csv, &args.svg].into_iter().flatten() {
         writable(file)?;
     }
@@ -103,7 +104,7 @@ pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     // Read after building is over, because that is not load by others.
     comparison.load = load().filter(|_| programs.iter().all(|p| !p.is_empty()));
     if comparison.load.is_some_and(|load| load > 0.5 * cpus as f64) {
-        let warning = "the machine was busy before the measuring began; times and their order may be those of other programs";
+        let warning = "the machine was busy before the measurement began, so other programs may have affected the times and their order";
         comparison.warnings.push(format!("{warning}."));
     }
     let workers: Vec<usize> = match args.workers.as_slice() {
@@ -112,7 +113,7 @@ pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     };
     if workers.iter().any(|&w| w > cpus) {
         comparison.warnings.push(format!(
-            "more workers were asked for than the {cpus} CPUs that are here."
+            "more workers were requested than the {cpus} CPUs of this machine."
         ));
     }
     let steps = kernels.len() * workers.len();
@@ -159,7 +160,7 @@ pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// A name is not a runtime's.
-pub fn wanted(names: &[String]) -> anyhow::Result<Vec<Runtime>> {
+pub fn selected(names: &[String]) -> anyhow::Result<Vec<Runtime>> {
     for name in names {
         if RUNTIMES.iter().all(|r| r.name() != name) {
             let known: Vec<&str> = RUNTIMES.iter().map(|r| r.name()).collect();

@@ -16,70 +16,69 @@ use workspan_record::options::triggers::TriggerArgs;
 /// How to record, whoever is recorded.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RecordingArgs {
-    /// Where the trace goes (default: ./PROGRAM.wspan, numbered when it exists; for cargo
+    /// Where to write the trace (default: ./PROGRAM.wspan, with a number if that exists; for cargo
     /// target/workspan/runs/TIME/)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Record only, print no report
+    /// Record without printing a report
     #[arg(long)]
     pub no_report: bool,
-    /// Leave cargo's profile as it is: no line tables and stripping as it says (sites may lose
-    /// their lines)
+    /// Use cargo's profile unchanged: do not add line tables or turn off stripping (sites may then
+    /// have no lines)
     #[arg(long)]
     pub keep_profile: bool,
-    /// Don't have the kernel watch context switches: off-CPU times are estimates then (also:
+    /// Do not let the kernel report context switches; off-CPU times are then estimates (also:
     /// WORKSPAN_NO_PERF=1)
     #[arg(long)]
     pub no_perf: bool,
-    /// How often a second of CPU time the program's code is sampled, or `off`: for function and
-    /// line inside strands, and flame graphs (default 997, or fewer where that would take 1 % of
-    /// the time; also: WORKSPAN_SAMPLE)
+    /// Samples per second of CPU time, or `off`. Samples give the function and line inside strands,
+    /// and flame graphs (default 997, or fewer if they would take 1 % of the time; also:
+    /// WORKSPAN_SAMPLE)
     #[arg(long, value_name = "off|HZ")]
     pub sample: Option<Sampling>,
-    /// Performance counters to read at every strand's ends, as
-    /// instructions,cache-misses,page-faults (each reading takes time: `--metric` weighs by them)
+    /// Performance counters to read at both ends of every strand, such as
+    /// instructions,cache-misses,page-faults (`--metric` then measures by them; each reading takes
+    /// time)
     #[arg(long, value_name = "NAMES")]
     pub counters: Option<String>,
-    /// Count instructions on any x86-64 machine by running the program under valgrind, some ten to
-    /// a hundred times as slow: for `--metric instructions` where the CPU tells no counters
+    /// Count instructions by running the program under valgrind, 10 to 100 times slower: for
+    /// `--metric instructions` on x86-64 machines without performance counters
     #[arg(long, value_name = "instructions", value_parser = COUNTED)]
     pub count: Option<String>,
     /// The parts of the run to keep.
     #[command(flatten)]
     pub windows: WindowArgs,
-    /// End the program once it has stood still for so long, that is, used no CPU: the report says
-    /// what each thread waits for (Ctrl-C in a program that hangs does the same)
+    /// End the program once it has used no CPU for this long; the report says what each thread
+    /// waits for (Ctrl-C in a program that hangs does the same)
     #[arg(long, value_name = "TIME", value_parser = positive)]
     pub stall: Option<Length>,
-    /// What recording may add to the program's time where its tasks are very short, or `off`: most
-    /// subtrees then run unrecorded, and what is inside is estimated from others, drawn by chance
-    /// (Rayon's joins, tasks of OpenMP and oneTBB; when not given, 10% once a thread has recorded
-    /// 16,384 tasks)
+    /// Maximum time that recording may add where tasks are very short, or `off`. To keep it, most
+    /// subtrees are skipped, and their contents are estimated from sampled ones (Rayon's joins,
+    /// OpenMP and oneTBB tasks; default: 10% once a thread has recorded 16,384 tasks)
     #[arg(long, value_name = "off|PERCENT")]
     pub max_overhead: Option<MaxOverhead>,
     /// Folding
     #[command(flatten)]
     pub fold: FoldArgs,
-    /// Record what the program starts as well, each process into a trace of its own: scripts,
-    /// launchers, workers started by exec (children that only fork, setuid and static programs stay
-    /// unrecorded; the environment keeps LD_PRELOAD)
+    /// Also record the programs that this one starts (from scripts, launchers, by exec), each
+    /// process in its own trace. Children that only fork, setuid programs and static programs are
+    /// not recorded; the environment keeps LD_PRELOAD
     #[arg(long)]
     pub follow: bool,
-    /// Add the run to this lake when it is recorded: a folder, s3://…, gs://… or az://…
-    /// (`workspan lake`)
+    /// Add the recorded run to this lake: a folder, s3://…, gs://… or az://… (`workspan lake`)
     #[arg(long, value_name = "ROOT")]
     pub lake: Option<OsString>,
-    /// With --lake: what is known of the run, as commit=3f1c9a (repeatable)
+    /// With --lake: a tag for the run, such as commit=3f1c9a (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub tag: Vec<String>,
-    /// For cargo test and bench: run each test or benchmark in a process of its own, and print a
-    /// table with a row each (libtest, Criterion and divan list their names; programs that list
-    /// none run as always)
+    /// With cargo test or bench: run each test or benchmark in its own process, and print a table
+    /// with one row for each (libtest, Criterion and divan list their names; other programs run as
+    /// usual)
     #[arg(long)]
     pub each: bool,
 }
 
-/// Runs a program, records it, and reports.
+/// Runs a program, records it, and prints a report.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -98,12 +97,12 @@ pub struct RecordArgs {
     /// The common recording flags.
     #[command(flatten)]
     pub common: RecordingArgs,
-    /// Run a program that GCC compiled on LLVM's libomp instead of its own libgomp: another
-    /// scheduler, and some programs crash there
+    /// Run a program that was compiled with GCC on LLVM's libomp instead of libgomp. The scheduler
+    /// is then a different one, and some programs crash
     #[arg(long)]
     pub swap_runtime: bool,
-    /// With --follow, which this implies: all processes in one trace, or a trace for each (default:
-    /// one where the program is a launcher, as mpirun, torchrun, parallel or make; else each)
+    /// Record all processes in one trace, or each in its own; implies --follow (default: one if the
+    /// program is a launcher, such as mpirun, torchrun, parallel or make; otherwise each)
     #[arg(long, value_name = "one|each")]
     pub processes: Option<ProcessesArg>,
     /// Triggers that keep parts of the run while it goes on.

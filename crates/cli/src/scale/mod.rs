@@ -20,7 +20,7 @@ use workspan_export::plot;
 use workspan_export::{ScaleView, scale_csv, scale_json, scale_text};
 
 use crate::bench::{folder::RunFolder, writable};
-use crate::compare::Looks;
+use crate::compare::TextStyle;
 use crate::output::print;
 use crate::plot::{Format, format_of, put, write};
 use crate::say;
@@ -43,11 +43,12 @@ fn divided_region(recorded: &Recorded) -> Option<String> {
 /// Measures a program on 1, 2, … workers and puts the speedups over what one recorded run predicts
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Measures a program on 1, 2, ... workers and puts the speedups over what one recorded run predicts.
+    long_about = "Measures a program on 1, 2, ... workers, and compares the speedups with the prediction from one recorded run.
 
-The bare program runs on each number of workers in turns, several rounds after a warm-up, each time on as many CPUs as it has \
-workers. One recorded run gives the burdened lower bound, the upper bound and the simulation. Where the measured curve leaves \
-that band, the output says why, as far as it can be told, and what to run next.",
+After a warm-up, several rounds run the program without recording, once on each number of workers, each time on \
+as many CPUs as workers. One recorded run gives the burdened lower bound, the upper bound and the simulation. \
+Where the measured curve leaves that band, the output gives the reason if it is known, and the command to run \
+next.",
     after_help = "\
 Examples:
   workspan scale -- cargo run --release -- input.txt
@@ -62,23 +63,23 @@ number of CPUs it may use (which oneTBB follows, and what else asks the system),
 A program that ignores all of them is noticed. The command runs many times, without input, its output thrown away."
 )]
 pub struct ScaleArgs {
-    /// Workers to measure on; `1..8` is 1, 2, 4 and 8 (default: up to the CPUs this process may
-    /// use)
+    /// Numbers of workers to measure; `1..8` is 1, 2, 4 and 8 (default: up to the CPUs this process
+    /// may use)
     #[arg(long, value_name = "N,...", value_parser = workers)]
     workers: Option<Workers>,
-    /// Workers to predict for beside those (default: up to four times as many, and at least 16)
+    /// More numbers of workers to predict for (default: up to four times as many, and at least 16)
     #[arg(long, value_name = "N,...", value_parser = workers)]
     predict: Option<Workers>,
     /// Rounds, each with one run on each number of workers
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Runs before the first round, on the most workers
+    /// Warm-up runs before the first round, on the largest number of workers
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1000))]
     warmup: u32,
-    /// Let the program use all CPUs, whatever its number of workers
+    /// Let the program use all CPUs, regardless of its number of workers
     #[arg(long)]
     no_pin: bool,
-    /// The scheduler that is simulated, as `workspan simulate` has them
+    /// The scheduling policy to simulate (see `workspan simulate --help`)
     #[arg(long, value_name = "POLICY", default_value = "help-first", value_parser = policy)]
     policy: Policy,
     /// Simulated runs on each number of workers
@@ -87,12 +88,11 @@ pub struct ScaleArgs {
     /// Measure only
     #[arg(long, conflicts_with = "only")]
     no_record: bool,
-    /// Record a run on each number of workers that is measured and keep them in this folder, for
-    /// `workspan view` and `compare`
+    /// Also record one run on each measured number of workers, and keep the traces in this folder
     #[arg(long, value_name = "FOLDER", conflicts_with = "no_record")]
     keep_runs: Option<PathBuf>,
-    /// Write the figure, or its numbers, to this file, by its ending: .svg, .png, .csv, .gnuplot;
-    /// may be repeated
+    /// Write the figure or its numbers to this file; its extension chooses the format: .svg, .png,
+    /// .csv, .gnuplot (repeatable)
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Print one JSON object with stable keys instead of text
@@ -101,11 +101,11 @@ pub struct ScaleArgs {
     #[command(flatten)]
     section: SectionArgs,
     #[command(flatten)]
-    looks: Looks,
-    /// Run nothing: draw what this CSV of Cilkscale holds
+    looks: TextStyle,
+    /// Run nothing; draw the figure from this Cilkscale CSV file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["workers", "repeat", "warmup", "no_pin", "policy", "seeds", "no_record", "keep_runs", "only", "command"])]
     from: Option<PathBuf>,
-    /// The row of that file with this tag (default: the whole program)
+    /// With --from: the row with this tag (default: the whole program)
     #[arg(long, value_name = "TAG", requires = "from")]
     tag: Option<String>,
     /// The program and its arguments, or a cargo command
@@ -170,7 +170,7 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
         kept: args
             .keep_runs
             .as_deref()
-            .map(workspan_record::after_run::shown),
+            .map(workspan_record::outcome::shown),
     };
     for file in &args.output {
         save(file, &view.program, &scale)?;
@@ -234,7 +234,7 @@ struct Session<'a> {
 }
 
 /// The runs; the recorded one that the predictions come from; and the reason if none was recorded.
-type Done = (Runs, Option<Recorded>, Option<String>);
+type ScaleRuns = (Runs, Option<Recorded>, Option<String>);
 
 impl Session<'_> {
     /// The CPUs for a number of workers; `None` for no restriction.
@@ -243,7 +243,7 @@ impl Session<'_> {
         (!self.args.no_pin).then(|| &self.cpus[..count])
     }
 
-    fn measure(&mut self) -> anyhow::Result<Done> {
+    fn measure(&mut self) -> anyhow::Result<ScaleRuns> {
         let mut runs = Runs {
             cpus: u32::try_from(self.cpus.len()).unwrap_or(u32::MAX),
             also: self.counts.measured.clone(),
@@ -298,7 +298,7 @@ impl Session<'_> {
                 self.args.keep_runs.as_deref().unwrap_or(self.folder),
                 workers,
             );
-            let given = self.program.given(workers);
+            let given = self.program.arguments(workers);
             predict::record(self.runner, &given, workers, self.place(workers), &trace)?;
             let recorded = predict::read(&trace, workers, &self.args.section)?;
             if recorded.run.tasks <= 1 {
@@ -364,7 +364,7 @@ impl Session<'_> {
             return self.runner.run(command, workers, self.place(workers));
         }
         let trace = self.folder.join("section.wspan");
-        let given = self.program.given(workers);
+        let given = self.program.arguments(workers);
         predict::record(self.runner, &given, workers, self.place(workers), &trace)?;
         let recorded = predict::read(&trace, workers, &self.args.section)?;
         Ok(Duration::from_nanos(recorded.elapsed_ns))
@@ -375,7 +375,7 @@ impl Session<'_> {
 fn next_stretch(args: &ScaleArgs, program: &Program, counts: &Counts) -> String {
     let most = counts.measured.last().copied().unwrap_or(1);
     let of = |folder: &Path| {
-        let trace = |workers| workspan_record::after_run::shown(&trace_in(folder, workers));
+        let trace = |workers| workspan_record::outcome::shown(&trace_in(folder, workers));
         format!("workspan stretch {} {}", trace(1), trace(most))
     };
     match &args.keep_runs {

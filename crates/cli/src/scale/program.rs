@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::bail;
 
-use workspan_record::cargo::dry_run::{self, Started};
+use workspan_record::cargo::dry_run::{self, DryRunCommand};
 use workspan_record::launch::preflight;
 use workspan_record::trace_file::run_folder;
 
@@ -20,7 +20,7 @@ pub struct Program {
     /// The command as the user gave it.
     given: Vec<OsString>,
     /// The program that cargo would start; `None` if the command is not cargo's.
-    started: Option<Started>,
+    started: Option<DryRunCommand>,
 }
 
 impl Program {
@@ -51,7 +51,7 @@ impl Program {
                 bail!("cargo would start no program; give it `run`, or `bench` with --bench NAME")
             }
             (_, more) => bail!(
-                "cargo would start {} programs, and one is measured at a time: choose it with --bin, --bench or --test",
+                "cargo would start {} programs, but only one can be measured: choose it with --bin, --bench or --test",
                 more + 1
             ),
         }
@@ -73,7 +73,7 @@ impl Program {
     }
 
     /// The given command with `workers` workers.
-    pub fn given(&self, workers: u32) -> Vec<OsString> {
+    pub fn arguments(&self, workers: u32) -> Vec<OsString> {
         self.given
             .iter()
             .map(|word| filled(word, workers))
@@ -95,12 +95,12 @@ impl Program {
 
     /// The command line with one worker, if arguments set the number.
     pub fn line_on_one(&self) -> String {
-        line(&self.given(1))
+        line(&self.arguments(1))
     }
 
     /// Whether an argument contains the number of workers.
     pub fn takes_argument(&self) -> bool {
-        self.given(1) != self.given
+        self.arguments(1) != self.given
     }
 }
 

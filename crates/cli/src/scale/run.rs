@@ -94,7 +94,7 @@ impl Runner {
         });
         took.with_context(|| {
             let program = Path::new(command.get_program());
-            workspan_record::after_run::shown(program)
+            workspan_record::outcome::shown(program)
         })
     }
 

@@ -195,8 +195,8 @@ fn time_off_the_cpu_is_known_or_said_not_to_be() {
         return;
     }
     let nap = dag.meta.ticks_per_second / 1000 * 60;
-    let slept = |off: &workspan_dag::Off| {
-        off.why == workspan_dag::OffWhy::Blocked && off.end - off.start >= nap
+    let slept = |off: &workspan_dag::OffCpuInterval| {
+        off.why == workspan_dag::OffCpuReason::Blocked && off.end - off.start >= nap
     };
     assert!(
         dag.offs.iter().any(slept),
@@ -463,7 +463,7 @@ fn an_unrecorded_rayon_core_beside_a_recorded_one_is_said_while_it_is_there() {
             .join(" ");
         (text, warnings)
     };
-    let expected = "Part of this build's Rayon is not recorded: rayon-core 1.12.9 at";
+    let expected = "This build's Rayon is only partly recorded: rayon-core 1.12.9 at";
     fs::write(
         project.root.join("Cargo.toml"),
         own.replace("[dependencies]", with),

@@ -342,7 +342,7 @@ fn a_small_folded_trace_is_packed() {
             "{on_error}"
         );
     };
-    refused(&["report"], &cut, "can't be unpacked");
+    refused(&["report"], &cut, "can't be uncompressed");
     let trace = run.trace.to_str().unwrap();
     refused(
         &["plot", "--kind", "profile", trace, "--format", "svg", "-o"],

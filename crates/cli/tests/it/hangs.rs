@@ -39,7 +39,7 @@ fn ended_once(name: &str) -> (Value, String) {
     let output = project.cargo_workspan(&words).output().unwrap();
     let told = said(&output);
     assert!(
-        told.contains("the program has stood still for 2.0 s"),
+        told.contains("the program has used no CPU for 2.0 s"),
         "{told}"
     );
     // Ended by SIGTERM.

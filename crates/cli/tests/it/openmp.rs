@@ -116,7 +116,7 @@ fn a_program_that_ends_inside_a_region_leaves_a_trace() {
                 .meta
                 .warnings
                 .iter()
-                .any(|w| w.contains("did not end in an orderly way"));
+                .any(|w| w.contains("was killed or ended by _exit or exec"));
             assert_eq!(killed, !["return", "exit"].contains(&how), "{case}");
         }
     }
@@ -227,7 +227,7 @@ fn scripts_and_launchers_are_followed() {
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let refused = record(here, &[], &["./run.sh"]);
     assert!(
-        said(&refused).contains("--follow records every"),
+        said(&refused).contains("starts with --follow"),
         "{}",
         said(&refused)
     );
@@ -257,7 +257,7 @@ fn scripts_and_launchers_are_followed() {
     );
     let launched = record(here, &[], &["env", "A=1", "./ends", "return"]);
     assert!(
-        said(&launched).contains("recorded with --follow"),
+        said(&launched).contains("record them with --follow"),
         "{}",
         said(&launched)
     );

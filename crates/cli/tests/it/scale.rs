@@ -131,7 +131,7 @@ fn a_program_that_ignores_the_thread_count_is_noticed() {
     let text = printed(&run(&[program, "2"], &more));
     let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        words.contains("had 2 workers each time, although it was asked for 1 and 2"),
+        words.contains("had 2 workers each time, although 1 and 2 were requested"),
         "{text}"
     );
     assert!(words.contains("write {workers} in its place"), "{text}");
@@ -196,7 +196,7 @@ fn without_a_recorded_run_there_is_still_a_measured_curve() {
     let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "No predictions:",
-        "The measured points cannot be judged",
+        "The measured points cannot be compared with the bounds",
         "starting the process",
     ] {
         assert!(words.contains(part), "{part} in {text}");

@@ -95,7 +95,7 @@ fn simulated_runs_and_their_traces() {
     let bytes = std::fs::read(&packed).unwrap();
     std::fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
     let message = refused(&ask("report", &packed, &[]));
-    assert!(message.contains("can't be unpacked"), "{message}");
+    assert!(message.contains("can't be uncompressed"), "{message}");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn bad_input_is_answered() {
         (&["--fix", "lines:src/a.rs:5 into 0"], "0"),
         (&["--fix", "site:src/a.rs:5 cutoff 0"], "is not a fix"),
         (&["--fix", "lines:src/a.rs:5 cutoff 4"], "is not a fix"),
-        (&["-o", "out.jsonl"], "say on how many workers"),
+        (&["-o", "out.jsonl"], "choose its number of workers"),
     ] {
         let message = refused(&ask("simulate", file, args));
         assert!(message.contains(words), "{args:?}: {message}");

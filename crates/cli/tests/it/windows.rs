@@ -200,7 +200,7 @@ fn the_programs_own_handler_of_the_signal_is_not_touched() {
 #[test]
 fn parts_before_the_first_task() {
     // The first ends before the program's main function begins.
-    for (length, expected) in [(1e-6, "Nothing was recorded before"), (0.05, "")] {
+    for (length, expected) in [(1e-6, "Nothing was recorded in this part"), (0.05, "")] {
         let folder = tempfile::tempdir().unwrap();
         let mut command = bare(WORKSPAN);
         let command = command.current_dir(folder.path()).arg("record");

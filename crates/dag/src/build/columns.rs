@@ -4,12 +4,14 @@ use rayon::prelude::*;
 
 use super::Repairs;
 use super::graph::Depends;
-use super::marks::{Placing, label_table};
+use super::marks::{StrandMap, label_table};
 use super::members::Scopes;
 use super::strands::{Strands, TaskColumns};
 use super::tasks::Tasks;
 use super::waits::Waits;
-use crate::dag::{self, Counter, Dag, EndKind, NONE, Off, Scope, StartKind, StrandId, ThreadEvent};
+use crate::dag::{
+    self, Counter, Dag, EndKind, NONE, OffCpuInterval, Scope, StartKind, StrandId, ThreadEvent,
+};
 use crate::events::RecorderRun;
 use crate::handoffs;
 use crate::raw::{RawScope, RawTrace};
@@ -36,7 +38,7 @@ pub(super) fn fill(
         rank[s as usize] = i as u32;
     }
     let mut dag = Dag::default();
-    let place_of = Placing {
+    let place_of = StrandMap {
         strands: &strands,
         columns: &columns,
         rank: &rank,
@@ -57,12 +59,12 @@ pub(super) fn fill(
     dag.counters = counters(std::mem::take(&mut raw.counters), &strands, &rank);
     dag.folded =
         std::mem::take(&mut raw.folded).sorted(|raw| Some(rank[strands.of_raw(raw)?.0 as usize]));
-    dag.unrecorded = std::mem::take(&mut raw.unrecorded)
+    dag.skipped = std::mem::take(&mut raw.skipped)
         .into_iter()
         .filter_map(|(s, bounds)| Some((rank[strands.of_raw(s)?.0 as usize], bounds)))
         .collect();
-    dag.unrecorded.sort_by_key(|u| u.0);
-    dag.unrecorded.dedup_by_key(|u| u.0);
+    dag.skipped.sort_by_key(|u| u.0);
+    dag.skipped.dedup_by_key(|u| u.0);
     dag.signals = strands
         .sets
         .iter()
@@ -116,7 +118,7 @@ pub(super) fn rest(dag: &mut Dag, raw: &mut RawTrace) {
 /// The scopes in final form; takes those of `raw`.
 fn final_scopes(
     raw: &mut RawTrace,
-    place_of: &Placing<'_>,
+    place_of: &StrandMap<'_>,
     closed_by: &[StrandId],
     tasks: &Tasks,
     scopes: &Scopes,
@@ -263,7 +265,7 @@ fn counters(told: Vec<(String, Vec<(u32, u64)>)>, strands: &Strands, rank: &[u32
     out
 }
 
-fn offs(mut offs: Vec<Off>, repairs: &mut Repairs) -> Vec<Off> {
+fn offs(mut offs: Vec<OffCpuInterval>, repairs: &mut Repairs) -> Vec<OffCpuInterval> {
     offs.sort_by_key(|o| (o.thread, o.start, o.end));
     if repairs.mode == super::Mode::Strict {
         return offs;
@@ -285,7 +287,7 @@ fn offs(mut offs: Vec<Off>, repairs: &mut Repairs) -> Vec<Off> {
 
 /// The intervals in which each thread ran the recorder on a CPU, without overlaps: no tick counts
 /// twice.
-fn recorder_runs(mut told: Vec<RecorderRun>, offs: &[Off]) -> Vec<RecorderRun> {
+fn recorder_runs(mut told: Vec<RecorderRun>, offs: &[OffCpuInterval]) -> Vec<RecorderRun> {
     told.sort_unstable();
     let mut runs: Vec<RecorderRun> = Vec::with_capacity(told.len());
     for run in told {

@@ -76,12 +76,12 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
                 .all(|b| or_none(b.0, places) && or_none(b.1, places))
     });
     good &= raw
-        .unrecorded
+        .skipped
         .iter()
         .all(|(s, b)| below(*s, strands) && below(b.site, places));
     if !good {
         return Err(Fault::whole(
-            "the trace names something it does not hold; this is a fault of its reader, please report it",
+            "the trace refers to something that it does not contain; this is a bug in its reader, please report it",
         ));
     }
     let strands = raw.strands.thread.iter().copied().max();

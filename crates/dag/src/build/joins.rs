@@ -107,5 +107,5 @@ pub(super) fn expand(raw: &mut RawTrace) {
     let values = raw.counters.iter_mut().flat_map(|c| &mut c.1);
     values.for_each(|v| place(&mut v.0));
     raw.folded.renumber(place);
-    raw.unrecorded.iter_mut().for_each(|u| place(&mut u.0));
+    raw.skipped.iter_mut().for_each(|u| place(&mut u.0));
 }

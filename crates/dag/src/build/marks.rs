@@ -31,13 +31,13 @@ pub(super) fn label_table(raw: &RawTrace) -> (Vec<String>, Vec<u32>) {
 }
 
 /// Maps raw strands to final ones.
-pub(super) struct Placing<'a> {
+pub(super) struct StrandMap<'a> {
     pub strands: &'a Strands,
     pub columns: &'a TaskColumns,
     pub rank: &'a [u32],
 }
 
-impl Placing<'_> {
+impl StrandMap<'_> {
     /// The unsorted strand that a raw strand of `task` went into, and its create count; the task's
     /// first strand if there is no such raw strand.
     pub(super) fn unsorted(&self, raw: u32, task: u32) -> (u32, u32) {

@@ -30,7 +30,7 @@ struct Ids {
 
 /// What closes a scope.
 #[derive(Clone, Copy, PartialEq)]
-enum Closed {
+enum ScopeClose {
     No,
     ByWait,
     ByJoin,
@@ -43,19 +43,19 @@ impl Scopes {
         repairs: &mut Repairs,
     ) -> Result<Scopes, Fault> {
         let n = raw.scopes.len();
-        let mut closed = vec![Closed::No; n];
+        let mut closed = vec![ScopeClose::No; n];
         for op in &raw.strands.end_op {
             match *op {
-                RawEnd::WaitScope(scope) => closed[scope as usize] = Closed::ByWait,
+                RawEnd::WaitScope(scope) => closed[scope as usize] = ScopeClose::ByWait,
                 RawEnd::Join(first) => {
                     let scope = tasks.scope[tasks.id(first) as usize];
-                    closed[scope as usize] = Closed::ByJoin;
+                    closed[scope as usize] = ScopeClose::ByJoin;
                 }
                 _ => {}
             }
         }
         let in_order = raw.scopes.is_sorted_by(|a, b| a.number < b.number);
-        if in_order && !closed.contains(&Closed::No) {
+        if in_order && !closed.contains(&ScopeClose::No) {
             let mut scopes = Scopes {
                 count: n,
                 ids: None,
@@ -66,7 +66,7 @@ impl Scopes {
         }
         let mut raw_of_id = Vec::with_capacity(n);
         for (i, scope) in raw.scopes.iter().enumerate() {
-            if closed[i] != Closed::No {
+            if closed[i] != ScopeClose::No {
                 raw_of_id.push(i as u32);
             } else {
                 repairs.or(
@@ -149,10 +149,10 @@ impl Scopes {
         &self,
         raw: &RawTrace,
         tasks: &Tasks,
-        closed: &[Closed],
+        closed: &[ScopeClose],
         mode: Mode,
     ) -> Result<Lists, Fault> {
-        if !closed.contains(&Closed::ByWait) {
+        if !closed.contains(&ScopeClose::ByWait) {
             return Ok(Lists::default());
         }
         let kind = |scope: u32| raw.scopes[self.raw(scope) as usize].kind;
@@ -163,7 +163,7 @@ impl Scopes {
         let mut offsets = vec![0u32; self.len() + 1];
         let own = |t: u32| {
             let scope = tasks.scope[t as usize];
-            if scope == NONE || closed[scope as usize] != Closed::ByWait {
+            if scope == NONE || closed[scope as usize] != ScopeClose::ByWait {
                 return None;
             }
             Some(self.id(scope)).filter(|&s| kind(s) == ScopeKind::Group)

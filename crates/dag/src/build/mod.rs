@@ -160,7 +160,7 @@ pub fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
             waits: &mut waits,
             depends: &mut depends,
         },
-        order::RunAsRead {
+        order::ReaderFacts {
             signals: &raw.signals,
             ticks_per_second: raw.meta.ticks_per_second,
             late_ends: raw.late_ends,

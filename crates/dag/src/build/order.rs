@@ -14,7 +14,7 @@ use super::tasks::Tasks;
 use super::{Fault, Mode, Repairs, clamp, late_ends};
 
 /// What the reader says about the run as a whole.
-pub(super) struct RunAsRead<'a> {
+pub(super) struct ReaderFacts<'a> {
     pub signals: &'a [u64],
     pub ticks_per_second: u64,
     /// [`crate::raw::RawTrace::late_ends`].
@@ -24,7 +24,7 @@ pub(super) struct RunAsRead<'a> {
 /// Returns the strands in final order. In repair mode it may clamp times and drop edges.
 pub(super) fn order(
     mut graph: Graph<'_>,
-    told: RunAsRead<'_>,
+    told: ReaderFacts<'_>,
     tasks: &mut Tasks,
     repairs: &mut Repairs,
 ) -> Result<Vec<u32>, Fault> {
@@ -76,7 +76,7 @@ fn circle() -> Fault {
 fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
     let (start, end) = (&graph.strands.start, &graph.strands.end);
     let mut sorted = by_start(start);
-    let mut ties = Ties::default();
+    let mut ties = TieOrder::default();
     let mut at = 0;
     while at < sorted.len() {
         let t = start[sorted[at] as usize];
@@ -100,14 +100,14 @@ fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
 
 /// Orders groups of strands that start at one tick; keeps its buffers between groups.
 #[derive(Default)]
-pub struct Ties {
+pub struct TieOrder {
     /// 0 untouched, 1 being visited, 2 placed; 0 between two groups.
     state: Vec<u8>,
     placed: Vec<u32>,
     stack: Vec<(u32, bool)>,
 }
 
-impl Ties {
+impl TieOrder {
     /// Orders a group: by (takes time, task), as `key` returns it, then by program order, which is
     /// the order of the numbers. Strands of no length, for which `instant` is true, are ordered
     /// topologically. `slot` maps each strand to its own index in the buffers. `Err` is a strand on
@@ -125,7 +125,7 @@ impl Ties {
         if instants < 2 {
             return Ok(());
         }
-        let Ties {
+        let TieOrder {
             state,
             placed,
             stack,

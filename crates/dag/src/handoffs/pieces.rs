@@ -132,7 +132,7 @@ impl Pieces {
         let values = dag.counters.iter_mut().flat_map(|c| &mut c.values);
         values.for_each(|value| value.0 = self.first(value.0));
         dag.folded.renumber(|s| *s = self.first(*s));
-        for unrecorded in &mut dag.unrecorded {
+        for unrecorded in &mut dag.skipped {
             unrecorded.0 = self.first(unrecorded.0);
         }
         for signal in &mut dag.signals {

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use workspan_analysis::RightSize;
 use workspan_analysis::advise::{
-    Advice, Change, FoldedAdvice, FoldedSite, Grain, GrainChange, Step, Stop,
+    Advice, AdviceStep, Change, FoldedAdvice, FoldedSite, Grain, GrainChange, Stop,
 };
 use workspan_dag::{Dag, PlaceId};
 
@@ -89,7 +89,7 @@ fn place(dag: &Dag, id: PlaceId) -> Json {
     }
 }
 
-fn step(dag: &Dag, step: &Step, workers: &[u32]) -> Json {
+fn step(dag: &Dag, step: &AdviceStep, workers: &[u32]) -> Json {
     let change = match step.change {
         Change::Parallelise => "parallelise",
         Change::Split => "split",

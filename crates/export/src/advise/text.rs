@@ -1,6 +1,6 @@
 //! Formats advice as lines of text.
 
-use workspan_analysis::advise::{Advice, Change, GrainAdvice, GrainChange, Step};
+use workspan_analysis::advise::{Advice, AdviceStep, Change, GrainAdvice, GrainChange};
 use workspan_dag::{Dag, ROOT_PLACE};
 
 use super::{change_words, stop_words};
@@ -67,7 +67,7 @@ fn show(
     advice: &Advice,
     counter: Option<&str>,
     number: usize,
-    step: &Step,
+    step: &AdviceStep,
     page: &mut Page,
 ) {
     let block = &step.block;
@@ -204,7 +204,7 @@ fn folded(dag: &Dag, advice: &Advice, counter: Option<&str>, page: &mut Page) {
         )));
     }
     if let Some(first) = folded.sites.first() {
-        let command = match dag.meta.shortened {
+        let command = match dag.meta.read_folding {
             Some(_) => "workspan advise --full ...".to_owned(),
             None => format!(
                 "workspan record --keep {} -- ...",

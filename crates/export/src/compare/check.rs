@@ -1,7 +1,7 @@
 //! Formats checked limits: a line for each, and for a broken one the place to look at.
 
 use serde_json::json;
-use workspan_analysis::compare::{Amount, Checked, Limit, LimitKind, Noise, Reason, Where};
+use workspan_analysis::compare::{Amount, Limit, LimitKind, LimitResult, Noise, Reason, Where};
 use workspan_dag::ROOT_PLACE;
 
 use super::change::{noise_key, signed_time};
@@ -15,7 +15,11 @@ use crate::quantity::{NBSP, ratio, share};
 
 /// The limits as text, broken ones first. `section` is the section that was measured, for instance
 /// `region:solve`; `None` for whole runs.
-pub fn check_text(checked: &[Checked], section: Option<&str>, options: &CompareOptions) -> String {
+pub fn check_text(
+    checked: &[LimitResult],
+    section: Option<&str>,
+    options: &CompareOptions,
+) -> String {
     let mut page = Page::new(options.width, options.color, options.charset);
     let broken = checked.iter().filter(|c| c.broken).count();
     let sentence = match (broken, checked.len()) {
@@ -38,7 +42,7 @@ pub fn check_text(checked: &[Checked], section: Option<&str>, options: &CompareO
     page.finish()
 }
 
-fn line(page: &mut Page, one: &Checked) {
+fn line(page: &mut Page, one: &LimitResult) {
     let (word, tone) = if one.broken {
         ("  broken ", Tone::Bad)
     } else {
@@ -52,7 +56,7 @@ fn line(page: &mut Page, one: &Checked) {
 }
 
 /// ` 1.44 (limit: at least 8.00)`, and whether it is within the noise.
-pub(super) fn bound_words(one: &Checked) -> String {
+pub(super) fn bound_words(one: &LimitResult) -> String {
     let verb = match one.limit.kind() {
         LimitKind::AtLeast => "at least",
         LimitKind::AtMost | LimitKind::Growth(_) => "at most",
@@ -148,7 +152,7 @@ pub(super) fn place_words(place: &Where) -> Vec<Piece> {
 /// The limits as one JSON object, followed by a newline. `unit` says whether `measured` and `bound`
 /// are ratios, nanoseconds, or fractions (0.05 is 5 %). `section` is the section that was measured,
 /// for instance `region:solve`; `None` for whole runs.
-pub fn check_json(checked: &[Checked], section: Option<&str>) -> String {
+pub fn check_json(checked: &[LimitResult], section: Option<&str>) -> String {
     let limits: Vec<_> = checked
         .iter()
         .map(|one| {

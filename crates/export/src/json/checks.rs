@@ -56,7 +56,7 @@ pub(super) fn cpu<'a>(cpu: &'a CpuTimes, account: Option<&CpuAccount>) -> CpuJso
 pub(super) fn check(check: &Check) -> CheckJson {
     CheckJson {
         check: check.invariant.name(),
-        told_ns: check.told,
+        told_ns: check.reported,
         against_ns: check.against,
         slack_ns: check.slack,
         holds: check.holds,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, headline};
-use workspan_analysis::{BlockedIn, CodeBlock, Holder, Report, blocked_in, hot_function_of};
+use workspan_analysis::{BlockingPlace, CodeBlock, Holder, Report, blocked_in, hot_function_of};
 use workspan_dag::{Dag, NONE, StartKind, StrandId};
 
 use super::code::CodePlaceJson;
@@ -125,7 +125,7 @@ pub(super) fn outside(report: &Report) -> Option<OutsideJson> {
     })
 }
 
-fn blocked(dag: &Dag, at: BlockedIn) -> BlockedInJson<'_> {
+fn blocked(dag: &Dag, at: BlockingPlace) -> BlockedInJson<'_> {
     BlockedInJson {
         function: at.function,
         file: at.file,

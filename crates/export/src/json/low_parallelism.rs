@@ -9,7 +9,7 @@ use crate::position::label;
 
 /// An interval of low parallelism, in ticks.
 #[derive(Serialize)]
-pub(super) struct Low<'a> {
+pub(super) struct LowParallelismJson<'a> {
     begin: u64,
     end: u64,
     lost: u128,
@@ -30,7 +30,7 @@ struct LowStrandJson<'a> {
     to: Position<'a>,
 }
 
-pub(super) fn low<'a>(dag: &'a Dag, interval: &LowParallelism) -> Low<'a> {
+pub(super) fn low<'a>(dag: &'a Dag, interval: &LowParallelism) -> LowParallelismJson<'a> {
     let strands = interval.strands.iter().map(|s| {
         let i = s.strand as usize;
         let block = CodeBlock::from_strand(dag, s.strand);
@@ -46,7 +46,7 @@ pub(super) fn low<'a>(dag: &'a Dag, interval: &LowParallelism) -> Low<'a> {
             to: end(dag, &block),
         }
     });
-    Low {
+    LowParallelismJson {
         begin: interval.begin,
         end: interval.end,
         lost: interval.lost,

@@ -1,8 +1,8 @@
 //! Facts about all tasks in the report's JSON: whether they are small, and who reported them.
 
 use serde::Serialize;
-use workspan_analysis::{Options, Report, WorkSpan, short_strands, told_tasks};
-use workspan_dag::{Dag, ToldBy};
+use workspan_analysis::{Options, Report, WorkSpan, short_strands, tasks_by_reporter};
+use workspan_dag::{Dag, Reporter};
 
 /// The average maximal strand is shorter than scheduling allows (MODEL.md §2).
 #[derive(Serialize)]
@@ -27,10 +27,10 @@ pub(super) struct ToldTasksJson {
     work: u128,
 }
 
-pub(super) fn told(dag: &Dag, report: &Report) -> Vec<ToldTasksJson> {
-    let told = told_tasks(dag, &report.sites).into_iter();
-    let row = |told: workspan_analysis::ToldTasks| ToldTasksJson {
-        told_by: told.told_by.map(ToldBy::name),
+pub(super) fn reporters(dag: &Dag, report: &Report) -> Vec<ToldTasksJson> {
+    let told = tasks_by_reporter(dag, &report.sites).into_iter();
+    let row = |told: workspan_analysis::ReporterTasks| ToldTasksJson {
+        told_by: told.reporter.map(Reporter::name),
         tasks: told.tasks,
         work: told.work,
     };

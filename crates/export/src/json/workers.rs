@@ -2,7 +2,7 @@
 //! ran.
 
 use serde::Serialize;
-use workspan_analysis::{IdleTime, SlowerBeside};
+use workspan_analysis::{ConcurrencySlowdown, IdleTime};
 use workspan_dag::Dag;
 
 use super::Ratio;
@@ -28,15 +28,18 @@ pub(super) fn idle(idle: &IdleTime) -> IdleJson {
 
 /// Tasks that took longer while others ran than alone: number and median weight of both.
 #[derive(Serialize)]
-pub(super) struct SlowerBesideJson<'a> {
+pub(super) struct ConcurrencySlowdownJson<'a> {
     site: &'a str,
     alone: (u64, u64),
     beside: (u64, u64),
     ratio: Ratio,
 }
 
-pub(super) fn slower_beside<'a>(dag: &'a Dag, slower: &SlowerBeside) -> SlowerBesideJson<'a> {
-    SlowerBesideJson {
+pub(super) fn concurrency_slowdown<'a>(
+    dag: &'a Dag,
+    slower: &ConcurrencySlowdown,
+) -> ConcurrencySlowdownJson<'a> {
+    ConcurrencySlowdownJson {
         site: label(dag, slower.site),
         alone: slower.alone,
         beside: slower.beside,

@@ -2,18 +2,18 @@
 
 use std::fmt::Write;
 
-use super::figure::{Across, Figure, Mark, Scale};
+use super::figure::{Figure, HorizontalAxis, Mark, Scale};
 
 /// `series,x,y` with a heading; for a bar, x is its name.
 pub fn csv(figure: &Figure) -> String {
     let mut out = String::from("series,x,y\r\n");
     for series in &figure.series {
         for &(x, y) in &series.points {
-            let x = match &figure.across {
-                Across::Categories { names, .. } => {
+            let x = match &figure.horizontal {
+                HorizontalAxis::Categories { names, .. } => {
                     names.get(x as usize).cloned().unwrap_or_default()
                 }
-                Across::Numbers { .. } => number(x),
+                HorizontalAxis::Numbers { .. } => number(x),
             };
             let _ = write!(
                 out,
@@ -49,8 +49,8 @@ pub fn gnuplot(figure: &Figure) -> String {
     let _ = writeln!(out, "set title {}", quoted(&figure.title));
     let _ = writeln!(out, "set ylabel {}", quoted(&figure.up));
     out.push_str("set key outside below\nset grid ytics\n");
-    match &figure.across {
-        Across::Numbers {
+    match &figure.horizontal {
+        HorizontalAxis::Numbers {
             title,
             from,
             to,
@@ -62,7 +62,7 @@ pub fn gnuplot(figure: &Figure) -> String {
             }
             let _ = writeln!(out, "set xrange [{from}:{to}]");
         }
-        Across::Categories { lying, .. } => {
+        HorizontalAxis::Categories { lying, .. } => {
             let style = if *lying { "clustered" } else { "rowstacked" };
             let _ = writeln!(
                 out,
@@ -83,7 +83,7 @@ pub fn gnuplot(figure: &Figure) -> String {
 /// Writes one data block for all bars, otherwise one per series. Areas are stacked here, as gnuplot
 /// has no such style.
 fn blocks(figure: &Figure, out: &mut String) {
-    if let Across::Categories { names, .. } = &figure.across {
+    if let HorizontalAxis::Categories { names, .. } = &figure.horizontal {
         out.push_str("$data << EOD\n");
         for (i, name) in names.iter().enumerate() {
             let _ = write!(out, "{}", quoted(name));

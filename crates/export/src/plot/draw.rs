@@ -1,15 +1,15 @@
 //! A figure as shapes on a page, in points; both picture formats draw these.
 
 mod frame;
+mod horizontal_bars;
 mod legend;
-mod lying;
-mod standing;
+mod upright;
 
 use ttf_parser::Face;
 
 use self::frame::Frame;
 use super::axis::label;
-use super::figure::{Across, Figure, Mark, Series};
+use super::figure::{Figure, HorizontalAxis, Mark, Series};
 use super::fill::{BLACK, Color, Fill, GREY, WHITE};
 use super::page::Page;
 
@@ -90,20 +90,20 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
 
 /// Which end of a text is cut off if it is too long.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Keep {
+enum KeptEnd {
     Start,
     End,
 }
 
 /// The text without characters that can't be drawn, cut to `width`.
-fn fitted(text: &str, size: f64, width: f64, keep: Keep) -> String {
+fn fitted(text: &str, size: f64, width: f64, keep: KeptEnd) -> String {
     // Maximum number of characters that are measured: longer texts fit nowhere, and cutting them
     // letter by letter would take long.
     const MAX_CHARS: usize = 400;
     let mut text: Vec<char> = text.chars().filter(|c| !c.is_control()).collect();
     match keep {
-        Keep::Start => text.truncate(MAX_CHARS),
-        Keep::End => drop(text.drain(..text.len().saturating_sub(MAX_CHARS))),
+        KeptEnd::Start => text.truncate(MAX_CHARS),
+        KeptEnd::End => drop(text.drain(..text.len().saturating_sub(MAX_CHARS))),
     }
     let whole: String = text.iter().collect();
     if text_width(&whole, size) <= width {
@@ -111,8 +111,8 @@ fn fitted(text: &str, size: f64, width: f64, keep: Keep) -> String {
     }
     for cut in 1..text.len() {
         let shorter: String = match keep {
-            Keep::Start => text[..text.len() - cut].iter().chain(&['…']).collect(),
-            Keep::End => ['…'].iter().chain(&text[cut..]).collect(),
+            KeptEnd::Start => text[..text.len() - cut].iter().chain(&['…']).collect(),
+            KeptEnd::End => ['…'].iter().chain(&text[cut..]).collect(),
         };
         if text_width(&shorter, size) <= width {
             return shorter;
@@ -128,10 +128,10 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
     let mut shapes = Vec::new();
     boxed(&mut shapes, (0.0, 0.0, width, height), Fill::plain(WHITE));
     let room = width - 2.0 * MARGIN;
-    let title = fitted(&figure.title, TITLE, room, Keep::Start);
+    let title = fitted(&figure.title, TITLE, room, KeptEnd::Start);
     text(&mut shapes, (MARGIN, 18.0), TITLE, &title, Anchor::Start);
     let mut top = 26.0;
-    let subtitle = fitted(&figure.subtitle, SIZE, room, Keep::Start);
+    let subtitle = fitted(&figure.subtitle, SIZE, room, KeptEnd::Start);
     if !subtitle.is_empty() {
         colored(&mut shapes, (MARGIN, 33.0), &subtitle, Anchor::Start, GREY);
         top = 41.0;
@@ -142,14 +142,17 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
         .filter(|s| !s.points.is_empty())
         .collect();
     top += legend::draw(&shown, room, top, &mut shapes);
-    let names: Vec<String> = match &figure.across {
-        Across::Categories { names, .. } => names.clone(),
-        Across::Numbers { .. } => Vec::new(),
+    let names: Vec<String> = match &figure.horizontal {
+        HorizontalAxis::Categories { names, .. } => names.clone(),
+        HorizontalAxis::Numbers { .. } => Vec::new(),
     };
-    let lying = matches!(&figure.across, Across::Categories { lying: true, .. });
+    let lying = matches!(
+        &figure.horizontal,
+        HorizontalAxis::Categories { lying: true, .. }
+    );
     // A position that is too long loses its beginning, because its end distinguishes it from
     // others.
-    let cut = |name: &String| fitted(name, SIZE, width * 0.4, Keep::End);
+    let cut = |name: &String| fitted(name, SIZE, width * 0.4, KeptEnd::End);
     let names: Vec<String> = names.iter().map(cut).collect();
     let values = frame::values(figure, lying);
     let widest = |texts: &[String]| {
@@ -172,9 +175,9 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
     let corner = (14.0 + side, top + 8.0);
     let frame = Frame::of(figure, names.len(), corner, (right, height));
     if lying {
-        lying::draw(figure, &shown, &names, &values, &frame, &mut shapes);
+        horizontal_bars::draw(figure, &shown, &names, &values, &frame, &mut shapes);
     } else {
-        standing::draw(figure, &shown, &names, &values, &frame, &mut shapes);
+        upright::draw(figure, &shown, &names, &values, &frame, &mut shapes);
     }
     Drawing {
         width: page.width,

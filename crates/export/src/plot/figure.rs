@@ -33,7 +33,7 @@ pub(crate) struct Series {
 
 /// The horizontal axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Across {
+pub(crate) enum HorizontalAxis {
     /// Named bars; drawn horizontally if the names are long.
     Categories { names: Vec<String>, lying: bool },
     /// Numbers from 0 or the first to the last, with a title.
@@ -61,7 +61,7 @@ pub struct Figure {
     pub(crate) title: String,
     /// The run, its time, and how busy it was; may be empty.
     pub(crate) subtitle: String,
-    pub(crate) across: Across,
+    pub(crate) horizontal: HorizontalAxis,
     /// The title of the value axis.
     pub(crate) up: String,
     /// The value axis ends at this value or above.
@@ -90,7 +90,10 @@ impl Figure {
     /// The largest value that is drawn; for a stack, its top.
     pub(crate) fn top(&self) -> f64 {
         // Horizontal bars are below each other.
-        let lying = matches!(&self.across, Across::Categories { lying: true, .. });
+        let lying = matches!(
+            &self.horizontal,
+            HorizontalAxis::Categories { lying: true, .. }
+        );
         let mut stacks: Vec<f64> = Vec::new();
         let mut top = self.at_least;
         for series in &self.series {
@@ -131,6 +134,6 @@ impl Figure {
     }
 
     pub(crate) fn has_bars(&self) -> bool {
-        matches!(&self.across, Across::Categories { .. })
+        matches!(&self.horizontal, HorizontalAxis::Categories { .. })
     }
 }

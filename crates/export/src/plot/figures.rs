@@ -14,7 +14,7 @@ pub use self::profile::profile;
 pub use self::scale::scale;
 pub use self::sites::sites;
 pub use self::speedup::speedup;
-use super::figure::{Across, Figure, Mark, Scale, Series};
+use super::figure::{Figure, HorizontalAxis, Mark, Scale, Series};
 use super::fill::Fill;
 use crate::quantity::{ratio, seconds, time};
 
@@ -105,7 +105,7 @@ fn empty(title: &str) -> Figure {
     Figure {
         title: title.to_owned(),
         subtitle: String::new(),
-        across: Across::Categories {
+        horizontal: HorizontalAxis::Categories {
             names: Vec::new(),
             lying: false,
         },

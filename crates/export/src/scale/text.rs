@@ -185,15 +185,15 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
                 n => format!("{n} workers"),
             };
             let cure = if *workers == 1 {
-                "Either nothing in it runs in parallel, or it takes its number of workers from elsewhere."
+                "Either nothing in it runs in parallel, or it gets its number of workers in another way."
             } else {
-                "It takes its number of workers from elsewhere: if that is an argument, write {workers} in its place."
+                "It gets its number of workers in another way: if that is an argument, write {workers} in its place."
             };
             vec![(
                 Tone::Bad,
                 format!(
-                    "The program had {had} each time, although it was asked for {}, so the measured points have the wrong number of \
-                     workers. {cure}",
+                    "The program had {had} each time, although {} were requested, so the measured points have the wrong number of \
+                    workers. {cure}",
                     on(asked)
                 ),
             )]
@@ -201,11 +201,11 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
         Remark::Differs { asked, workers } => vec![(
             Tone::Bad,
             format!(
-                "The program was asked for {asked} workers but had {workers}: read the measured points with care."
+                "The program had {workers} instead of {asked} workers: read the measured points with care."
             ),
         )],
         Remark::Noisy(workers) => vec![plain(format!(
-            "The runs on {} workers differ too much to judge them: use a quieter machine or --repeat 15.",
+            "The runs on {} workers differ too much for a conclusion: use a quieter machine or --repeat 15.",
             on(workers)
         ))],
         Remark::Below { workers, reason } => {
@@ -271,7 +271,8 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
             })]
         }
         Remark::Unjudged => vec![plain(
-            "The measured points cannot be judged: that takes a recorded run, a measured run on one worker, and one on several workers with a CPU each.",
+            "The measured points cannot be compared with the bounds: that needs a recorded run, a measured run on one \
+            worker, and one on several workers with a CPU each.",
         )],
         Remark::Crowded(workers) => {
             let cpus = match view.scale.cpus {

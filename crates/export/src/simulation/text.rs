@@ -59,7 +59,8 @@ pub fn simulation_text(view: &SimulationView, looks: &CompareOptions) -> String 
         .flat_map(|r| &r.runs)
         .any(|r| r.unstuck > 0)
     {
-        let text = "Under this policy the simulated run deadlocked: every worker waited for a task that lay below another one on a stack. One of them was allowed to continue, against the policy.";
+        let text = "The simulated run deadlocked under this policy: every worker waited for a task below another one on a stack. \
+        One of these tasks was allowed to continue, against the policy.";
         page.prose("  ", 2, &[(Tone::Bad, text.to_owned())]);
     }
     page.finish()

@@ -5,7 +5,7 @@ use workspan_analysis::statistics::{
     DagSummary, Depth, Distribution, EdgeMatrices, ReadyTimes, SiteOverhead, SiteStatistics,
     Statistics, StealStatistics, WorkerSteals,
 };
-use workspan_dag::{Dag, EdgeKind, PlaceId, ToldBy};
+use workspan_dag::{Dag, EdgeKind, PlaceId, Reporter};
 
 use crate::json::Ratio;
 use crate::position::{label, place};
@@ -151,7 +151,7 @@ struct WorkerJson {
 }
 
 impl<'a> StatisticsJson<'a> {
-    pub(crate) fn of(dag: &'a Dag, all: &'a Statistics) -> StatisticsJson<'a> {
+    pub(crate) fn new(dag: &'a Dag, all: &'a Statistics) -> StatisticsJson<'a> {
         let steals = all.ready_by_edge.iter().map(|r| r.steals).sum();
         StatisticsJson {
             sites: all.sites.iter().map(|s| site(dag, s, steals)).collect(),
@@ -160,7 +160,7 @@ impl<'a> StatisticsJson<'a> {
             ready_by_edge: edges(&all.ready_by_edge, steals),
             ready: depth(&all.ready),
             queues: all.queues.as_ref().map(depth),
-            steals: taken(&all.steals),
+            steals: steals_json(&all.steals),
             overhead: all.overhead.iter().map(|row| overhead(dag, row)).collect(),
             dag: dag_json(&all.dag),
         }
@@ -253,8 +253,8 @@ fn site<'a>(dag: &'a Dag, row: &'a SiteStatistics, steals: u64) -> SiteJson<'a> 
         id: row.site,
         site: label(dag, row.site),
         told_by: place(dag, row.site)
-            .and_then(|place| place.told_by)
-            .map(ToldBy::name),
+            .and_then(|place| place.reporter)
+            .map(Reporter::name),
         tasks: row.tasks,
         strand_lengths: distribution(&row.strand_lengths),
         task_lengths: distribution(&row.task_lengths),
@@ -293,9 +293,9 @@ fn depth(of: &Depth) -> DepthJson<'_> {
     }
 }
 
-fn taken(of: &StealStatistics) -> StealsJson<'_> {
+fn steals_json(of: &StealStatistics) -> StealsJson<'_> {
     StealsJson {
-        source: if of.told { "runtime" } else { "strands" },
+        source: if of.reported { "runtime" } else { "strands" },
         count: of.count,
         per_second: Ratio(of.per_second),
         leapfrogs: of.leapfrogs,

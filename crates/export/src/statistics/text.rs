@@ -13,7 +13,7 @@ use crate::TextOptions;
 use crate::page::{Page, Tone, plain, strong};
 use crate::position::site_cell;
 use crate::quantity::{amount, ratio, thousands};
-use crate::text::running::{level, levels, resample};
+use crate::text::busy_strip::{level, levels, resample};
 
 /// Maximum number of characters of a strip over time.
 const MAX_STRIP_MARKS: usize = 48;
@@ -234,7 +234,7 @@ fn over_time(page: &mut Page, what: &str, depth: &Depth) {
 fn steals(view: &View, page: &mut Page, all: &StealStatistics) {
     page.blank();
     let mut words = vec![strong("Steals: ")];
-    let source = if all.told {
+    let source = if all.reported {
         "as counted by the runtime"
     } else {
         "inferred from the strands"

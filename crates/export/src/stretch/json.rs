@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
-use workspan_dag::{Dag, ToldBy};
+use workspan_dag::{Dag, Reporter};
 
 use crate::compare::{names, place_json, position_json, ratio_json};
 use crate::json::document;
@@ -35,7 +35,7 @@ pub fn stretch_json(stretch: &Stretch, section: Option<&str>) -> String {
             .collect::<Vec<_>>(),
         "total": row(stretch, &dag, &stretch.total),
         "blocks": rows(&stretch.blocks), "sites": rows(&stretch.sites), "levels": rows(&stretch.levels),
-        "regions": rows(&stretch.regions), "told_by": rows(&stretch.told_by), "subtrees": rows(&stretch.subtrees), "warnings": stretch.warnings,
+        "regions": rows(&stretch.regions), "told_by": rows(&stretch.reporter), "subtrees": rows(&stretch.subtrees), "warnings": stretch.warnings,
     });
     document(&root)
 }
@@ -56,10 +56,10 @@ fn row(stretch: &Stretch, dag: &Dag, row: &StretchRow) -> Json {
             "site": place_json(dag, block.site), "block": position_json(dag, &block),
         }),
         RowKey::Site(site) => json!({
-            "site": place_json(dag, site), "told_by": stretch.places[site as usize].told_by.map(ToldBy::name),
+            "site": place_json(dag, site), "told_by": stretch.places[site as usize].reporter.map(Reporter::name),
         }),
         RowKey::Level(level) => json!({"level": level}),
-        RowKey::ToldBy(side) => json!({"told_by": side.map(ToldBy::name)}),
+        RowKey::Reporter(side) => json!({"told_by": side.map(Reporter::name)}),
         RowKey::Region(label) => json!({"region": stretch.labels[label as usize]}),
         RowKey::Subtree {
             task,

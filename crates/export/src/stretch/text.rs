@@ -2,7 +2,7 @@
 //! then the stretch by block, site, level and subtree.
 
 use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
-use workspan_dag::{Dag, ToldBy};
+use workspan_dag::{Dag, Reporter};
 
 use crate::CompareOptions;
 use crate::compare::{names, ns, signed_time};
@@ -110,7 +110,7 @@ pub fn stretch_text(
         (tables.site, "Spawn sites", &stretch.sites),
         (tables.level, "Levels", &levels),
         (tables.region, "Marked regions", &stretch.regions),
-        (tables.site, "Tasks told by", &stretch.told_by),
+        (tables.site, "Tasks reported by", &stretch.reporter),
         (tables.subtree, "Subtrees", &stretch.subtrees),
     ];
     for (_, title, rows) in shown.into_iter().filter(|t| t.0) {
@@ -166,7 +166,7 @@ fn headline(view: &View, page: &mut Page, program: &str) {
             share(-r * 100.0),
             view.signed(loss.stretch)
         ),
-        None => "The serial run did no work that could be compared.".to_string(),
+        None => "The serial run did no comparable work.".to_string(),
     };
     page.prose("  ", 2, &[strong(stretched)]);
     let whole = view.s.total.measured(view.s.metric);
@@ -340,9 +340,9 @@ fn name(view: &View, row: &StretchRow, width: usize) -> String {
         RowKey::Block(block) => owned_cell(view.dag, &block, width),
         RowKey::Site(site) => site_cell(view.dag, site, width),
         RowKey::Level(level) => format!("level {level}"),
-        RowKey::ToldBy(side) => match side {
-            Some(ToldBy::Program) => "the program's own calls".into(),
-            Some(ToldBy::Runtime) => "hooks in runtimes".into(),
+        RowKey::Reporter(side) => match side {
+            Some(Reporter::Program) => "the program's own calls".into(),
+            Some(Reporter::Runtime) => "hooks in runtimes".into(),
             None => "roots, or not known".into(),
         },
         RowKey::Region(label) => view.s.labels[label as usize].clone(),

@@ -1,7 +1,7 @@
 //! Advice for a finding, in terms of the runtime that the program uses.
 
 use workspan_analysis::causes::{Cause, Finding};
-use workspan_analysis::{BlockedIn, WaitKind, blocked_in};
+use workspan_analysis::{BlockingPlace, WaitKind, blocked_in};
 use workspan_dag::{ROOT_PLACE, TaskKind};
 
 use super::View;
@@ -141,7 +141,7 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
         _ => None,
     };
     let at = blocked_in(view.dag, finding);
-    if at.as_ref().is_some_and(BlockedIn::is_c_library_lock) {
+    if at.as_ref().is_some_and(BlockingPlace::is_c_library_lock) {
         return "Allocate less in tasks, or use another allocator (mimalloc, jemalloc), if it is the allocator's lock; write in larger pieces, if it is a stream's.";
     }
     let kind = at.map(|at| at.kind);

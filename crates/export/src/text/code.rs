@@ -1,6 +1,6 @@
 //! The sample profile: functions inside strands, and the hottest lines.
 
-use workspan_analysis::{BlockedIn, CodePlace, Holder, HotFunction, LineSamples, WaitKind};
+use workspan_analysis::{BlockingPlace, CodePlace, Holder, HotFunction, LineSamples, WaitKind};
 
 use workspan_dag::Dag;
 
@@ -126,7 +126,7 @@ pub(super) fn sentence(hot: &HotFunction) -> Vec<Piece> {
 }
 
 /// `98 % of it was in `main` (src/m.rs:6), waiting in `lock` (63 stacks).`
-pub(super) fn blocked(dag: &Dag, at: &BlockedIn) -> Vec<Piece> {
+pub(super) fn blocked(dag: &Dag, at: &BlockingPlace) -> Vec<Piece> {
     let mut words = vec![plain(format!(
         "{} of it was in ",
         share(of(at.ticks, at.of))
@@ -158,7 +158,7 @@ fn held(holder: &Holder, kind: WaitKind) -> Vec<Piece> {
     let (what, who) = match kind {
         WaitKind::Lock | WaitKind::Bridge => ("The lock was released at ", "its holder"),
         WaitKind::Rank => ("The late rank came there from ", "it"),
-        _ => ("It was signalled at ", "whoever did that"),
+        _ => ("It was signalled at ", "that thread"),
     };
     let mut words = Vec::new();
     let place = |at: &CodePlace| at_line(&at.function, at.file.as_deref(), at.line);

@@ -65,7 +65,7 @@ pub(super) fn workers(n: u32) -> String {
 }
 
 /// The first sentences of the report.
-pub(super) struct Said {
+pub(super) struct Opening {
     /// What limits the program.
     pub(super) verdict: Vec<Piece>,
     /// Further sentences about the whole run.
@@ -75,14 +75,14 @@ pub(super) struct Said {
 }
 
 /// The first sentences, shared by the terminal and the page.
-pub(super) fn said(view: &View) -> Said {
+pub(super) fn opening(view: &View) -> Opening {
     let is_whole = view.dag.meta.unread.is_none();
-    let of = |verdict: Vec<Piece>| Said {
+    let of = |verdict: Vec<Piece>| Opening {
         verdict,
         more: Vec::new(),
         lost: false,
     };
-    let mut said = match headline(view.report) {
+    let mut opening = match headline(view.report) {
         Headline::NoTime => {
             let tasks = thousands(view.report.work_span.tasks.into());
             let trace = if is_whole {
@@ -97,41 +97,39 @@ pub(super) fn said(view: &View) -> Said {
         }
         Headline::OneTask => {
             return of(vec![strong(match is_whole {
-                true => {
-                    "The program ran as a single task: no task-parallel call created another one."
-                }
+                true => "The program ran as a single task: it created no other tasks.",
                 false => ONE_TASK_IN_PART,
             })]);
         }
         Headline::Nothing { enough_for } => nothing(view, enough_for),
-        Headline::Lost => Said {
+        Headline::Lost => Opening {
             lost: true,
             ..of(vec![strong(busy(view)), strong(largest_speedup(view))])
         },
     };
     let limits = &view.report.work_span.limits;
     let region = limits::region(view.dag, limits);
-    said.more.extend(limits::sentences(limits, region));
+    opening.more.extend(limits::sentences(limits, region));
     if let Some(outside) = &view.report.other_threads {
-        said.more.insert(0, not_measured(view, outside));
+        opening.more.insert(0, not_measured(view, outside));
     }
-    said.more.extend(small_tasks(view));
-    said.more.extend(slower_beside(view));
-    said.more.extend(machine(view));
+    opening.more.extend(small_tasks(view));
+    opening.more.extend(concurrency_slowdown(view));
+    opening.more.extend(machine(view));
     if !is_whole {
-        said.verdict.insert(0, strong(ONLY_A_PART));
+        opening.verdict.insert(0, strong(ONLY_A_PART));
     }
-    said
+    opening
 }
 
 pub(super) fn verdict(view: &View, page: &mut Page) {
-    let said = said(view);
-    page.prose("  ", 2, &said.verdict);
+    let opening = opening(view);
+    page.prose("  ", 2, &opening.verdict);
     standstill::show(view, page, "  > ");
-    if said.lost {
+    if opening.lost {
         findings::show(view, page);
     }
-    for sentence in &said.more {
+    for sentence in &opening.more {
         page.prose("  > ", 4, sentence);
     }
 }
@@ -155,7 +153,7 @@ fn busy(view: &View) -> String {
     if view.dag.meta.unread.is_some_and(|part| part.off_cpu) {
         // The work may include off-CPU time, so it does not show how busy the workers were.
         return format!(
-            "{} of {of} {noun} had a task on average (whether on or off the CPU is unknown). ",
+            "On average {} of {of} {noun} had a task (whether on or off the CPU is not known). ",
             ratio(busy)
         );
     }
@@ -193,15 +191,15 @@ fn largest_speedup(view: &View) -> String {
     ))
 }
 
-fn nothing(view: &View, enough_for: u32) -> Said {
+fn nothing(view: &View, enough_for: u32) -> Opening {
     let w = view.report.breakdown.workers;
     let rest = match enough_for {
-        n if n > w => format!("There is nothing to gain on fewer than {n} workers."),
-        _ => format!("There is nothing to gain on {}.", workers(w)),
+        n if n > w => format!("A fix would gain nothing on fewer than {n} workers."),
+        _ => format!("A fix would gain nothing on {}.", workers(w)),
     };
     if view.dag.meta.unread.is_some() {
         // What was not read may have lost any amount of time.
-        return Said {
+        return Opening {
             verdict: vec![strong(busy(view))],
             more: Vec::new(),
             lost: false,
@@ -214,7 +212,7 @@ fn nothing(view: &View, enough_for: u32) -> Said {
             largest_speedup(view)
         ))]);
     }
-    Said {
+    Opening {
         verdict: vec![strong(busy(view)), strong(rest)],
         more,
         lost: false,
@@ -240,8 +238,8 @@ fn not_measured(view: &View, outside: &OtherThreadsCpu) -> Vec<Piece> {
 }
 
 /// Says that tasks take longer while others run than alone, and how to investigate it.
-fn slower_beside(view: &View) -> Option<Vec<Piece>> {
-    let slower = view.report.slower_beside?;
+fn concurrency_slowdown(view: &View) -> Option<Vec<Piece>> {
+    let slower = view.report.concurrency_slowdown?;
     let mut words = owner_words(view.dag, slower.site, true);
     if let Some(first) = words.first_mut() {
         first.1 = capital(&first.1);
@@ -249,7 +247,8 @@ fn slower_beside(view: &View) -> Option<Vec<Piece>> {
     words.push(plain(" took "));
     words.push(strong(format!("{} times as long", ratio(slower.ratio()))));
     words.push(plain(format!(
-        " beside other tasks ({}, median of {}) as alone ({}, of {}): they may share cache lines (false sharing), caches or memory bandwidth. ",
+        " while other tasks run ({}, median of {}) as alone ({}, of {}): they may share cache lines (false sharing), \
+        caches or memory bandwidth. ",
         view.amount(slower.beside.1 as f64),
         thousands(slower.beside.0.into()),
         view.amount(slower.alone.1 as f64),
@@ -274,7 +273,7 @@ fn machine(view: &View) -> Option<Vec<Piece>> {
         .filter(|&cores| view.report.breakdown.workers > cores)
     {
         facts.push(format!(
-            "its {cpus} CPUs are hardware threads of {cores} cores, on which work takes longer than on a core of its own"
+            "its {cpus} CPUs are hardware threads of {cores} cores, and work takes longer on a shared core"
         ));
     }
     if let Some(kinds) = machine.kinds.filter(|_| view.report.breakdown.workers > 1) {
@@ -284,10 +283,10 @@ fn machine(view: &View) -> Option<Vec<Piece>> {
     }
     if let Some(nodes) = machine
         .nodes
-        .filter(|_| view.report.slower_beside.is_some())
+        .filter(|_| view.report.concurrency_slowdown.is_some())
     {
         facts.push(format!(
-            "its CPUs belong to {nodes} NUMA nodes, and memory of another node is slower"
+            "its CPUs belong to {nodes} NUMA nodes, and memory on another node is slower"
         ));
     }
     if let Some(quota) = machine

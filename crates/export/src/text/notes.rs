@@ -1,6 +1,6 @@
 //! Shows each warning next to the numbers that it concerns.
 
-pub(super) use workspan_analysis::About;
+pub(super) use workspan_analysis::WarningTopic;
 use workspan_analysis::{Report, Warning};
 
 use crate::page::{Page, Tone};
@@ -20,7 +20,7 @@ impl Notes {
             left: report
                 .warnings
                 .iter()
-                .filter(|w| w.about != About::NoTime)
+                .filter(|w| w.about != WarningTopic::NoTime)
                 .cloned()
                 .collect(),
         }
@@ -31,13 +31,13 @@ impl Notes {
     pub(super) fn rest(mut self) -> Vec<Warning> {
         self.left.sort_by_key(|w| {
             let is_missing = w.text.contains("not recorded");
-            (w.about != About::Everything, !is_missing)
+            (w.about != WarningTopic::Everything, !is_missing)
         });
         self.left
     }
 
     /// Shows the warnings about `what` here.
-    pub(super) fn show(&mut self, page: &mut Page, what: About) {
+    pub(super) fn show(&mut self, page: &mut Page, what: WarningTopic) {
         let (now, later): (Vec<_>, Vec<_>) = self.left.drain(..).partition(|w| w.about == what);
         self.left = later;
         for warning in now.iter().take(MAX_SHOWN) {

@@ -1,11 +1,11 @@
 //! Work, span and parallelism, and the speedups they allow on more workers.
 
 use super::View;
-use super::notes::{About, Notes};
+use super::notes::{Notes, WarningTopic};
 use crate::page::{Page, plain, strong};
 use crate::quantity::{percent_of, ratio, thousands};
 use std::collections::BTreeMap;
-use workspan_analysis::{told_by_both, told_tasks};
+use workspan_analysis::{both_reporters, tasks_by_reporter};
 
 /// Work, span and parallelism in a paragraph.
 pub(super) fn work_and_span(view: &View, page: &mut Page) {
@@ -72,19 +72,20 @@ pub(super) fn counts(view: &View, page: &mut Page, notes: &mut Notes) {
         view.amount(ws.average_maximal_strand())
     );
     page.prose("  ", 4, &[plain(counts)]);
-    if let Some(sides) = told_by_both(&told_tasks(view.dag, &view.report.sites)) {
+    if let Some(sides) = both_reporters(&tasks_by_reporter(view.dag, &view.report.sites)) {
         let [program, runtime] = sides.map(|told| {
             let tasks = number(told.tasks, "task", "tasks");
             format!("{tasks} with work {}", view.amount(told.work as f64))
         });
-        let text =
-            format!("Told by the program's own calls: {program}; by hooks in runtimes: {runtime}");
+        let text = format!(
+            "Reported by the program's own calls: {program}; by hooks in runtimes: {runtime}"
+        );
         page.prose("  ", 4, &[plain(text)]);
     }
     if let Some(said) = folded(view) {
         page.prose("  ", 4, &[plain(said)]);
     }
-    notes.show(page, About::Span);
+    notes.show(page, WarningTopic::Span);
 }
 
 /// Says how many tasks the recorder folded (MODEL.md §7), their share of the time, and their sites,
@@ -94,7 +95,7 @@ fn folded(view: &View) -> Option<String> {
     let folded = &view.dag.folded;
     // Only tasks that the recorder folded. The report says elsewhere what the reader folded.
     let below = view.dag.meta.run.folded_below_us?;
-    if folded.is_empty() || view.dag.meta.shortened.is_some() {
+    if folded.is_empty() || view.dag.meta.read_folding.is_some() {
         return None;
     }
     // Skipped subtrees are not folded; the report has sentences of their own for them.

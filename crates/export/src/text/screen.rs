@@ -77,8 +77,8 @@ fn page(view: &View, detail: Detail) -> Page {
     let options = view.options;
     let mut page = Page::new(options.width, options.color, options.charset);
     headline::title(view, &mut page);
-    let said = headline::said(view);
-    page.prose_at_most(5, "  ", 2, &said.verdict);
+    let opening = headline::opening(view);
+    page.prose_at_most(5, "  ", 2, &opening.verdict);
     if view.report.standstill.is_some() {
         page.blank();
         standstill::show(view, &mut page, "  ! ");
@@ -100,7 +100,7 @@ fn page(view: &View, detail: Detail) -> Page {
     }
     let warnings = Notes::new(view.report).rest().into_iter();
     let warnings = warnings.map(|w| ("  ! ", vec![(Tone::Bad, w.text)]));
-    let more = said.more.into_iter().map(|words| ("  > ", words));
+    let more = opening.more.into_iter().map(|words| ("  > ", words));
     let notes: Vec<(&str, Vec<Piece>)> = warnings.chain(more).collect();
     for (mark, words) in notes.iter().take(detail.notes) {
         page.prose_at_most(3, mark, 4, words);
@@ -132,7 +132,7 @@ fn items<'a>(view: &View<'a>) -> Vec<Item<'a>> {
     let all = || found.iter().enumerate();
     let program = all().filter(|(_, f)| !f.cause.is_load());
     let machine = all().filter(|(_, f)| f.cause.is_load());
-    let critical = report.instead_of_a_finding();
+    let critical = report.suggestion_without_findings();
     let cause = |(number, finding): (usize, &&'a Finding)| Item::Cause(number, finding);
     program
         .map(cause)
@@ -174,12 +174,12 @@ fn show(view: &View, page: &mut Page, number: usize, item: &Item, detail: Detail
 
 /// What happened and where, and its share of the loss.
 fn lost(view: &View, finding: &Finding, samples: bool) -> Vec<Piece> {
-    let said = findings::words(view, finding);
-    let mut words = said.what;
-    words.push(strong(format!(": {} of the lost time.", said.share)));
-    if samples && !said.code.is_empty() {
+    let opening = findings::words(view, finding);
+    let mut words = opening.what;
+    words.push(strong(format!(": {} of the lost time.", opening.share)));
+    if samples && !opening.code.is_empty() {
         words.push(plain(" "));
-        words.extend(said.code);
+        words.extend(opening.code);
     }
     words
 }
@@ -204,7 +204,7 @@ fn cause_gain(view: &View, finding: &Finding, index: usize) -> Vec<Piece> {
     let is_small = gain < elapsed / 100;
     let mut words = vec![plain(match alone {
         _ if is_small && finding.cause == Cause::Oversubscribed => {
-            "none by itself: the CPUs ran other threads meanwhile.".to_owned()
+            "none: the CPUs ran other threads meanwhile.".to_owned()
         }
         Some(alone) if gain == 0 => format!("none here: {alone}"),
         alone => format!(
@@ -256,9 +256,9 @@ fn critical_remedy(view: &View, block: &CriticalBlock) -> Vec<Piece> {
     let workers = headline::workers(view.report.breakdown.workers);
     vec![plain(match block.is_enough {
         true if view.report.work_span.limits.shares.is_some() => {
-            format!("Leave it as it is for {workers}; divide it among more threads to use more.")
+            format!("Leave it unchanged for {workers}; divide it among more threads to use more.")
         }
-        true => format!("Leave it as it is for {workers}; make it shorter to use more."),
+        true => format!("Leave it unchanged for {workers}; make it shorter to use more."),
         false => "Make it parallel or shorter, or overlap it with other work.".into(),
     })]
 }

@@ -115,8 +115,10 @@ fn remedy(dag: &Dag, stood: &Standstill) -> Vec<Piece> {
     let locks = locks.filter(|waiting| matches!(waiting.kind, WaitKind::Lock | WaitKind::Bridge));
     if locks.count() > 1 {
         return vec![plain(
-            "Take locks in the same order everywhere: whoever holds one of these waits for another one.",
+            "Take locks in the same order everywhere: each thread that holds one of these locks waits for another one.",
         )];
     }
-    vec![plain("Look at what was to end these waits.")]
+    vec![plain(
+        "Look at the code that should have ended these waits.",
+    )]
 }

@@ -52,14 +52,14 @@ pub struct Summary {
     /// Sentences below the verdict.
     pub why: Vec<Vec<Word>>,
     /// The findings, in the order of [`workspan_analysis::causes::Causes::findings`].
-    pub findings: Vec<FindingSaid>,
+    pub findings: Vec<FindingText>,
     /// The further checks.
-    pub checked: Vec<Checked>,
+    pub checked: Vec<CheckText>,
 }
 
 /// A finding in words.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FindingSaid {
+pub struct FindingText {
     /// What happened, and where.
     pub title: Vec<Word>,
     /// The loss, the remedy, and what the samples show.
@@ -79,7 +79,7 @@ pub enum State {
 
 /// A check of the summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckText {
     /// The outcome.
     pub state: State,
     /// What was checked.
@@ -98,38 +98,42 @@ pub fn summary(dag: &Dag, report: &Report, measured: &Options) -> Summary {
         measured,
         options: &options,
     };
-    let said = headline::said(&view);
-    let mut why: Vec<Vec<Word>> = said.more.iter().map(|sentence| words(sentence)).collect();
-    let found = match said.lost {
+    let opening = headline::opening(&view);
+    let mut why: Vec<Vec<Word>> = opening
+        .more
+        .iter()
+        .map(|sentence| words(sentence))
+        .collect();
+    let found = match opening.lost {
         true => report.causes.findings(),
         false => Vec::new(),
     };
-    if let (true, Some(quiet)) = (said.lost, report.on_a_quiet_machine()) {
+    if let (true, Some(quiet)) = (opening.lost, report.on_a_quiet_machine()) {
         why.insert(0, words(&findings::on_a_quiet_machine(&view, quiet)));
     }
-    if said.lost && found.is_empty() {
+    if opening.lost && found.is_empty() {
         why.insert(0, words(&[plain(findings::NO_CAUSE)]));
     }
     Summary {
-        verdict: said.verdict.into_iter().map(|piece| piece.1).collect(),
+        verdict: opening.verdict.into_iter().map(|piece| piece.1).collect(),
         why,
         findings: found.into_iter().map(|f| finding(&view, f)).collect(),
         checked: checked(&view),
     }
 }
 
-fn finding(view: &View, finding: &Finding) -> FindingSaid {
-    let said = findings::words(view, finding);
+fn finding(view: &View, finding: &Finding) -> FindingText {
+    let opening = findings::words(view, finding);
     let mut evidence = words(&[
-        (Tone::Strong, said.share),
-        plain(format!(" of the lost time. {}", said.advice)),
+        (Tone::Strong, opening.share),
+        plain(format!(" of the lost time. {}", opening.advice)),
     ]);
-    if !said.code.is_empty() {
+    if !opening.code.is_empty() {
         evidence.extend(words(&[plain(" ")]));
-        evidence.extend(words(&said.code));
+        evidence.extend(words(&opening.code));
     }
-    FindingSaid {
-        title: words(&said.what),
+    FindingText {
+        title: words(&opening.what),
         evidence,
     }
 }
@@ -171,7 +175,7 @@ const MAX_RECORDING_PERCENT: f64 = 10.0;
 /// The checks that need off-CPU times.
 const OFF_CPU: [&str; 2] = ["Waiting for a CPU", "Blocked (I/O, locks)"];
 
-fn checked(view: &View) -> Vec<Checked> {
+fn checked(view: &View) -> Vec<CheckText> {
     let (dag, b, ws) = (view.dag, &view.report.breakdown, &view.report.work_span);
     let all = u128::from(b.workers) * u128::from(b.elapsed());
     let unread = dag.meta.unread;
@@ -185,7 +189,7 @@ fn checked(view: &View) -> Vec<Checked> {
             (Some(_), State::Absent) => format!("{value} (in the part that was read)"),
             _ => value,
         };
-        list.push(Checked { state, what, value });
+        list.push(CheckText { state, what, value });
     };
     let good = |is: bool| match (unread, is) {
         (Some(_), _) => State::Absent,

@@ -51,7 +51,7 @@ pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
             &target.outcomes,
         );
         if let Some(site) = target.keep {
-            let how = match view.dag.meta.shortened {
+            let how = match view.dag.meta.read_folding {
                 Some(_) => "Ask again with --full.".to_owned(),
                 None => {
                     let site = super::quoted(label(view.dag, site));

@@ -100,13 +100,13 @@ pub fn damage() -> impl Strategy<Value = Damage> {
 /// Kinds that our intact runs do not have.
 fn rare() -> impl Strategy<Value = Kind> {
     prop::sample::select(vec![
-        Kind::Unrecorded,
-        Kind::Recorded,
-        Kind::Part,
-        Kind::Sampled,
+        Kind::SkipBegin,
+        Kind::SkipEnd,
+        Kind::StolenPart,
+        Kind::SampleBegin,
         Kind::Skip,
         Kind::Restart,
-        Kind::Inside,
+        Kind::SkippedTasks,
         Kind::ResumeStopped,
         Kind::Team,
         Kind::Member,
@@ -116,9 +116,9 @@ fn rare() -> impl Strategy<Value = Kind> {
 /// Number of operands of such a kind; for a restart, those before its list.
 fn operands(kind: Kind) -> usize {
     match kind {
-        Kind::Recorded => 0,
-        Kind::Team | Kind::Inside => 1,
-        Kind::Part | Kind::Restart => 3,
+        Kind::SkipEnd => 0,
+        Kind::Team | Kind::SkippedTasks => 1,
+        Kind::StolenPart | Kind::Restart => 3,
         Kind::Member => 4,
         _ => 2,
     }

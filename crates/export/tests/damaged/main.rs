@@ -246,7 +246,7 @@ fn a_report_of_a_part_does_not_say_what_the_rest_did() {
         workspan_export::summary(&dag, &report, &options).verdict
     };
     let unread = r#","unread":{"damaged":1,"threads":1}"#;
-    let fact = "no task-parallel call created another one";
+    let fact = "it created no other tasks";
     assert!(verdict("", 99).contains(fact));
     let part = verdict(unread, 99);
     assert!(

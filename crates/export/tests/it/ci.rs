@@ -1,10 +1,10 @@
-//! Checked limits as GitHub annotations, Markdown, SARIF and JUnit XML: their readers accept each,
-//! and each names the line.
+//! Checked limits as GitHub annotations, Markdown, SARIF and JUnit XML: their readers accept
+//! each, and each names the line.
 
 use std::path::Path;
 
 use serde_json::Value;
-use workspan_analysis::compare::{Checked, Limit, Side, check, measure};
+use workspan_analysis::compare::{Limit, LimitResult, Side, check, measure};
 use workspan_analysis::{Options, report};
 use workspan_export::{check_github, check_junit, check_markdown, check_sarif};
 use workspan_reader::text;
@@ -19,7 +19,7 @@ fn side(name: &str, trace: &str) -> Side {
     }
 }
 
-fn checked() -> (Vec<Checked>, Side, Side) {
+fn checked() -> (Vec<LimitResult>, Side, Side) {
     let run = side("run", "export/tests/golden/serial_merge.jsonl");
     let base = side("base", "export/tests/golden/balanced.jsonl");
     let limits = [

@@ -280,7 +280,7 @@ fn the_verdict_names_the_strand_that_holds_the_merge() {
 fn a_balanced_run_is_not_blamed() {
     assert_eq!(json("balanced")["verdict"]["state"], "nothing");
     let text = shown("balanced", &Options::default(), &TextOptions::default());
-    assert!(text.contains("nothing to gain"), "{text}");
+    assert!(text.contains("would gain nothing"), "{text}");
 }
 
 /// Each warning is next to the number that it concerns: those about everything come first, the
@@ -296,10 +296,10 @@ fn warnings_stand_beside_the_numbers_they_spoil() {
         "! Off-CPU times are estimates",
         "kernel.perf_event_paranoid of 2 or less, or CAP_PERFMON, allows it.",
         "! 2 workers shared 1 CPU:",
-        "! More strands ran at once than the 2 workers",
+        "! More strands than the 2 workers",
         "Busy over time",
         "Work 1.24 us +/- 420 ns, span 740 ns +/- 251 ns,",
-        "! Strands of 177 ticks on average are close to the cost of a probe (30 ticks)",
+        "! Strands are so short that probes matter (177 ticks on average; a probe costs 30)",
         "Speedup, workers",
     ];
     let mut from = 0;

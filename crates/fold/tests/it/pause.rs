@@ -1,7 +1,7 @@
 //! While a thread folds its records it does not run the program. That time is not work, and it does
 //! not keep a subtree from being folded.
 
-use workspan_fold::{Fold, FoldOptions, OffWindow, Thieves};
+use workspan_fold::{Fold, FoldOptions, OffCpuWindow, StealKind};
 use workspan_test_kit::{Lane, lane};
 use workspan_trace::event::{Event, Events};
 use workspan_trace::folded::FoldedRecord;
@@ -46,8 +46,8 @@ fn records(grain: u64, pause: u64) -> (Vec<u8>, u64) {
     let options = FoldOptions {
         grain,
         max_tasks: u64::MAX,
-        thieves: Thieves::TakeChildren,
-        kept: Vec::new(),
+        thieves: StealKind::TakeChildren,
+        unfolded_sites: Vec::new(),
         memory: 1 << 20,
     };
     let mut fold = Fold::new(0, (0, 0), options);
@@ -139,7 +139,7 @@ fn folded_with_offs(place: usize, options: FoldOptions) -> (Vec<u8>, u64) {
             t = records.now;
         }
         let (from, to, ticks) = (began, t, OFF);
-        fold.off_cpu(OffWindow { from, to, ticks });
+        fold.off_cpu(OffCpuWindow { from, to, ticks });
         fold.feed(&records.bytes, began);
     }
     fold.finish();
@@ -151,8 +151,8 @@ fn below(grain: u64) -> FoldOptions {
     FoldOptions {
         grain,
         max_tasks: u64::MAX,
-        thieves: Thieves::TakeChildren,
-        kept: Vec::new(),
+        thieves: StealKind::TakeChildren,
+        unfolded_sites: Vec::new(),
         memory: 1 << 20,
     }
 }

@@ -1,7 +1,7 @@
 //! The output of folding does not depend on the pieces in which records are fed. Small tasks are
 //! taken as a whole if all of their records are in one piece, and like any others if not.
 
-use workspan_fold::{Cut, Fold, FoldOptions, Thieves};
+use workspan_fold::{Constraint, Fold, FoldOptions, StealKind};
 use workspan_test_kit::put_record;
 use workspan_trace::event::Events;
 use workspan_trace::wire::{Kind, create, wait};
@@ -134,7 +134,7 @@ fn folded(
         fold.save_tasks();
         fold.say_sources();
     }
-    let off = cut.map(|t| [(t, Cut::Leave), (t + 40, Cut::Return)]);
+    let off = cut.map(|t| [(t, Constraint::Leave), (t + 40, Constraint::Return)]);
     fold.plan(off.into_iter().flatten().collect());
     let (mut from, mut base, mut at) = (0, 0, 0);
     let mut walk = Events::new(bytes, 0);
@@ -175,8 +175,9 @@ fn what_comes_out_does_not_depend_on_the_pieces() {
         let options = FoldOptions {
             grain: [1, 300, 5_000, 1 << 40][dice.below(4) as usize],
             max_tasks: u64::MAX,
-            thieves: [Thieves::TakeChildren, Thieves::TakeContinuations][dice.below(2) as usize],
-            kept: if dice.below(5) == 0 {
+            thieves: [StealKind::TakeChildren, StealKind::TakeContinuations]
+                [dice.below(2) as usize],
+            unfolded_sites: if dice.below(5) == 0 {
                 vec![100]
             } else {
                 vec![]

@@ -7,7 +7,7 @@ use workspan_analysis::causes::Finding;
 use workspan_analysis::checks;
 use workspan_analysis::{block_name, block_strands, hot_function_of};
 use workspan_dag::{Dag, NONE, ROOT_PLACE};
-use workspan_export::{FindingSaid, plain_words, summary};
+use workspan_export::{FindingText, plain_words, summary};
 
 use super::{link, link_to, present, rounded, run, time};
 use crate::Shared;
@@ -47,7 +47,7 @@ pub(crate) fn findings(shared: &Shared, path: &Path, run: &Run) -> Json {
         })
     });
     let warnings = report.warnings.iter().take(MAX_WARNINGS);
-    let broken = checks::told(dag, &report.checks);
+    let broken = checks::contradictions(dag, &report.checks);
     present(json!({
         "trace": trace,
         "program": dag.meta.name,
@@ -71,7 +71,7 @@ fn some(list: Vec<String>) -> Option<Vec<String>> {
     (!list.is_empty()).then_some(list)
 }
 
-fn one(shared: &Shared, run: &Run, finding: &Finding, said: &FindingSaid) -> Json {
+fn one(shared: &Shared, run: &Run, finding: &Finding, said: &FindingText) -> Json {
     let dag = &run.dag;
     let block = block_name(dag, &finding.block);
     let hot = hot_function_of(dag, finding).map(|hot| {

@@ -78,7 +78,7 @@ fn output(shared: &Shared, name: Option<&str>) -> anyhow::Result<PathBuf> {
     bail!("no name for the trace is free; give one with `output`")
 }
 
-struct Ran {
+struct RecordingResult {
     status: ExitStatus,
     timed_out: bool,
     stdout: String,
@@ -91,7 +91,7 @@ fn run(
     folder: &Path,
     output: &Path,
     time: Duration,
-) -> anyhow::Result<Ran> {
+) -> anyhow::Result<RecordingResult> {
     let mut child = Command::new(recorder)
         .args(["record", "--no-report", "-o"])
         .arg(output)
@@ -105,8 +105,8 @@ fn run(
         .process_group(0)
         .spawn()
         .with_context(|| recorder.display().to_string())?;
-    let stdout = child.stdout.take().map(Tail::of);
-    let stderr = child.stderr.take().map(Tail::of);
+    let stdout = child.stdout.take().map(PipeTail::read);
+    let stderr = child.stderr.take().map(PipeTail::read);
     let deadline = Instant::now() + time;
     let mut timed_out = false;
     let status = match wait(&mut child, deadline)? {
@@ -116,8 +116,8 @@ fn run(
             end(&mut child)?
         }
     };
-    let read = |tail: Option<Tail>| tail.map(Tail::text).unwrap_or_default();
-    Ok(Ran {
+    let read = |tail: Option<PipeTail>| tail.map(PipeTail::text).unwrap_or_default();
+    Ok(RecordingResult {
         status,
         timed_out,
         stdout: read(stdout),
@@ -151,13 +151,13 @@ fn end(child: &mut Child) -> anyhow::Result<ExitStatus> {
 }
 
 /// The end of the data written into a pipe, read by a thread.
-struct Tail {
+struct PipeTail {
     bytes: Arc<Mutex<Vec<u8>>>,
     thread: JoinHandle<()>,
 }
 
-impl Tail {
-    fn of(mut pipe: impl Read + Send + 'static) -> Tail {
+impl PipeTail {
+    fn read(mut pipe: impl Read + Send + 'static) -> PipeTail {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let kept = bytes.clone();
         let thread = std::thread::spawn(move || {
@@ -171,7 +171,7 @@ impl Tail {
                 kept.drain(..over);
             }
         });
-        Tail { bytes, thread }
+        PipeTail { bytes, thread }
     }
 
     /// The text read up to now; a process that the program left behind may keep the pipe open

@@ -29,7 +29,7 @@ pub(crate) fn answer(shared: &Shared, args: &WhatIfArgs) -> anyhow::Result<Strin
     let (dag, measured) = (&run.dag, &run.measured);
     let result = what_if(dag, measured, &targets, &factors)?;
     if result.now.span <= 0.0 {
-        bail!("the run has no critical path: all its strands weigh nothing");
+        bail!("the run has no critical path, because all its strands have no weight");
     }
     let mut workers = vec![dag.meta.workers.max(1), 16, 64];
     workers.sort_unstable();

@@ -11,7 +11,7 @@ use super::layout::{File, Node, NodeKind};
 use super::places::Places;
 
 /// A task or section whose children are being visited.
-struct Open {
+struct OpenNode {
     node: usize,
     next: usize,
     end: usize,
@@ -20,7 +20,7 @@ struct Open {
 }
 
 /// A created task that is visited later.
-struct Created {
+struct CreatedTask {
     node: usize,
     task: u32,
     /// The thread that created it.
@@ -33,7 +33,7 @@ struct Walk<'a> {
     places: Places,
     /// The nodes that were visited.
     seen: Vec<bool>,
-    created: VecDeque<Created>,
+    created: VecDeque<CreatedTask>,
     /// The thread of the create that ended the last strand of the current task.
     after_create: Option<u32>,
     /// The number of children, and of continuations, that another worker ran.
@@ -67,7 +67,7 @@ pub(super) fn walk(file: &File, raw: &mut RawTrace) -> Result<(), Error> {
         scope: NONE,
     });
     let root = file.node(0)?;
-    walk.created.push_back(Created {
+    walk.created.push_back(CreatedTask {
         node: 0,
         task: 0,
         by: root.first_worker,
@@ -90,7 +90,8 @@ impl Walk<'_> {
         }
         if self.shared_folds > 0 {
             self.raw.meta.warnings.push(format!(
-                "Folded subtrees that ran on several workers: {}. Each is shown on the worker it began on, so that the breakdown by worker is off by them; work and span are exact.",
+                "Folded subtrees that ran on several workers: {}. Each is shown on the worker on which it began, so the \
+                breakdown by worker is not exact; work and span are.",
                 self.shared_folds
             ));
         }
@@ -133,7 +134,7 @@ impl Walk<'_> {
         })
     }
 
-    fn task(&mut self, created: &Created) -> Result<(), Error> {
+    fn task(&mut self, created: &CreatedTask) -> Result<(), Error> {
         let (i, task) = (created.node, created.task);
         let node = self.take(i)?;
         if node.kind != NodeKind::Task {
@@ -145,7 +146,7 @@ impl Walk<'_> {
         if children.is_empty() {
             return self.folded(task, i, &node, RawEnd::End, 0);
         }
-        let mut open = vec![Open {
+        let mut open = vec![OpenNode {
             node: i,
             next: children.start,
             end: children.end,
@@ -177,7 +178,7 @@ impl Walk<'_> {
                     if children.is_empty() {
                         self.folded(task, child, &node, RawEnd::WaitScope(opened), 1)?;
                     } else {
-                        open.push(Open {
+                        open.push(OpenNode {
                             node: child,
                             next: children.start,
                             end: children.end,
@@ -221,7 +222,7 @@ impl Walk<'_> {
         });
         let by = self.raw.strands.thread[strand as usize];
         self.after_create = Some(by);
-        self.created.push_back(Created {
+        self.created.push_back(CreatedTask {
             node: at,
             task: child,
             by,

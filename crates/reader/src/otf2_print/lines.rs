@@ -31,17 +31,17 @@ enum Section {
 }
 
 /// Whether a byte ends a line.
-type IsEnd = fn(&u8) -> bool;
+type LineEnd = fn(&u8) -> bool;
 
 /// The lines, with their numbers.
 pub(super) struct Lines<'a> {
-    lines: Enumerate<Split<'a, u8, IsEnd>>,
+    lines: Enumerate<Split<'a, u8, LineEnd>>,
     section: Section,
 }
 
 impl<'a> Lines<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Lines<'a> {
-        let is_end: IsEnd = |b| *b == b'\n';
+        let is_end: LineEnd = |b| *b == b'\n';
         Lines {
             lines: bytes.split(is_end).enumerate(),
             section: Section::Other,

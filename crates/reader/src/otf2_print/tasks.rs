@@ -554,13 +554,13 @@ impl Tasks {
         }
         if rate == 0 {
             meta.warnings.push(
-                "The text has no definitions, so that a tick is taken for a nanosecond: print it by `otf2-print -A`."
+                "The text has no definitions, so a tick is taken as 1 ns: print it with `otf2-print -A`."
                     .into(),
             );
         }
         if self.left_out > 0 {
             meta.warnings.push(format!(
-                "{} events that are neither of tasks nor of threads' regions were left out.",
+                "{} events that belong neither to tasks nor to threads' regions were left out.",
                 self.left_out
             ));
         }

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use workspan_dag::raw::{CallRole, RankCall, RawTrace};
 use workspan_dag::samples::RawStop;
-use workspan_dag::{Frame, NONE, Off, OffWhy, Waited, samples::WaitedFor};
+use workspan_dag::{Frame, NONE, OffCpuInterval, OffCpuReason, WaitCause, samples::WaitedFor};
 
-use super::merge::Merged;
+use super::merge::MergedRun;
 use crate::recorded::off_cpu::unite;
 
 /// The shortest wait that counts, because a call itself takes as long.
@@ -20,7 +20,7 @@ const MIN_WAIT_NS: u64 = 1_000;
 
 /// A call, and the thread that made it.
 #[derive(Debug, Clone, Copy)]
-struct Called {
+struct ThreadCall {
     launch: u32,
     rank: u32,
     thread: u32,
@@ -33,19 +33,19 @@ type MessageKey = (u32, u64, u32, u32, u64, u64);
 /// Both ends of a message.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ends {
-    sent: Option<Called>,
-    asked: Option<Called>,
+    sent: Option<ThreadCall>,
+    asked: Option<ThreadCall>,
 }
 
 /// The wait for another rank's call.
 #[derive(Debug, Clone, Copy)]
 struct Wait {
-    waiting: Called,
-    late: Called,
+    waiting: ThreadCall,
+    late: ThreadCall,
 }
 
 /// Adds the waits in calls of MPI to the run, as off-CPU times with their holders.
-pub(super) fn find(merged: &mut Merged) {
+pub(super) fn find(merged: &mut MergedRun) {
     let calls = calls(merged);
     if calls.is_empty() {
         return;
@@ -66,7 +66,7 @@ pub(super) fn find(merged: &mut Merged) {
 
 /// The calls of all ranks, in time order. Programs that one launch starts one after the other in
 /// the same process count as separate launches.
-fn calls(merged: &mut Merged) -> Vec<Called> {
+fn calls(merged: &mut MergedRun) -> Vec<ThreadCall> {
     let raw = &mut merged.trace;
     let processes = &raw.meta.processes;
     let mut launches: BTreeMap<(&str, u32), u32> = BTreeMap::new();
@@ -93,19 +93,19 @@ fn calls(merged: &mut Merged) -> Vec<Called> {
     let called = |(thread, call): (u32, RankCall)| {
         let process = raw.meta.processes.of(thread, call.begin)?;
         let (launch, rank) = (*of_process.get(process)?)?;
-        Some(Called {
+        Some(ThreadCall {
             launch,
             rank,
             thread,
             call,
         })
     };
-    let mut calls: Vec<Called> = told.into_iter().filter_map(called).collect();
+    let mut calls: Vec<ThreadCall> = told.into_iter().filter_map(called).collect();
     calls.sort_by_key(|called| (called.call.begin, called.thread, called.call));
     calls
 }
 
-fn message(called: &Called) -> Option<MessageKey> {
+fn message(called: &ThreadCall) -> Option<MessageKey> {
     let (call, peer) = (&called.call, called.call.peer?);
     let (sender, receiver) = match call.role {
         CallRole::Send | CallRole::AwaitSend => (called.rank, peer),
@@ -116,7 +116,7 @@ fn message(called: &Called) -> Option<MessageKey> {
     Some((called.launch, call.group, sender, receiver, call.tag, turn))
 }
 
-fn waits_for_messages(calls: &[Called]) -> Vec<Wait> {
+fn waits_for_messages(calls: &[ThreadCall]) -> Vec<Wait> {
     let mut ends: BTreeMap<MessageKey, Ends> = BTreeMap::new();
     for called in calls {
         let Some(key) = message(called) else {
@@ -130,7 +130,7 @@ fn waits_for_messages(calls: &[Called]) -> Vec<Wait> {
         }
     }
     // A message that was received before it was sent must be another one.
-    let is_sound = |receiving: &Called, ends: &Ends| {
+    let is_sound = |receiving: &ThreadCall, ends: &Ends| {
         let sent = ends.sent.map(|sent| sent.call.begin);
         sent.is_some_and(|sent| sent <= receiving.call.end())
     };
@@ -153,8 +153,8 @@ fn waits_for_messages(calls: &[Called]) -> Vec<Wait> {
     waits
 }
 
-fn waits_in_collectives(calls: &[Called]) -> Vec<Wait> {
-    let mut operations: BTreeMap<(u32, u64, u64), Vec<Called>> = BTreeMap::new();
+fn waits_in_collectives(calls: &[ThreadCall]) -> Vec<Wait> {
+    let mut operations: BTreeMap<(u32, u64, u64), Vec<ThreadCall>> = BTreeMap::new();
     for called in calls {
         let call = &called.call;
         let is_one = matches!(
@@ -178,7 +178,7 @@ fn waits_in_collectives(calls: &[Called]) -> Vec<Wait> {
         {
             continue;
         }
-        let last = |needed: &dyn Fn(&Called) -> bool| {
+        let last = |needed: &dyn Fn(&ThreadCall) -> bool| {
             let needed = of_one.iter().filter(|called| needed(called));
             needed
                 .max_by_key(|called| (called.call.begin, called.rank))
@@ -258,7 +258,7 @@ fn add(raw: &mut RawTrace, waits: &[Wait]) {
     let mut functions: BTreeMap<u32, u32> = BTreeMap::new();
     let mut stacks: BTreeMap<(u32, Option<u32>), u32> = BTreeMap::new();
     for wait in waits {
-        let mut stack = |called: &Called| {
+        let mut stack = |called: &ThreadCall| {
             let call = &called.call;
             *stacks
                 .entry((call.function, call.stack))
@@ -272,7 +272,7 @@ fn add(raw: &mut RawTrace, waits: &[Wait]) {
             thread: wait.waiting.thread,
             stack: waiting,
             ticks,
-            wait: Some(Waited {
+            wait: Some(WaitCause {
                 kind: WaitedFor::Rank,
                 object: call.group.wrapping_add(call.turn).max(1),
                 by: wait.late.thread,
@@ -280,11 +280,11 @@ fn add(raw: &mut RawTrace, waits: &[Wait]) {
                 held: ticks,
             }),
         });
-        raw.offs.push(Off {
+        raw.offs.push(OffCpuInterval {
             thread: wait.waiting.thread,
             start: call.begin,
             end: wait.late.call.begin,
-            why: OffWhy::Blocked,
+            why: OffCpuReason::Blocked,
             on: None,
         });
     }

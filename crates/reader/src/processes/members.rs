@@ -3,7 +3,7 @@
 use workspan_dag::{Error, note_keys as key};
 use workspan_trace::ClockKind;
 
-use crate::open::{Kind, OpenOptions, plain};
+use crate::open::{FileKind, OpenOptions, plain};
 use crate::recorded;
 
 /// A process.
@@ -26,9 +26,9 @@ pub(super) fn read(traces: &[&[u8]], options: &OpenOptions) -> Result<Vec<Member
     for (at, bytes) in traces.iter().enumerate() {
         let name = |error: Error| Error::Trace(format!("trace {} of the run: {error}", at + 1));
         let bytes = plain(bytes, options.allow_truncated).map_err(name)?;
-        if Kind::of(&bytes) != Some(Kind::Recorded) {
+        if FileKind::from_bytes(&bytes) != Some(FileKind::Recorded) {
             let what = format!(
-                "trace {} of the run is none that workspan recorded; copy the file again",
+                "trace {} of the run was not recorded by workspan; copy the file again",
                 at + 1
             );
             return Err(Error::Trace(what));
@@ -36,7 +36,7 @@ pub(super) fn read(traces: &[&[u8]], options: &OpenOptions) -> Result<Vec<Member
         members.push(member(recorded::member(&bytes, options).map_err(name)?));
     }
     if members.is_empty() {
-        return Err(Error::Trace("holds no trace".into()));
+        return Err(Error::Trace("contains no trace".into()));
     }
     align(&mut members)?;
     members.sort_by_key(|member| {

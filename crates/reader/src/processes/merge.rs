@@ -14,7 +14,7 @@ use super::run;
 use super::thread_numbers::ThreadNumbers;
 
 /// The run of all processes.
-pub(super) struct Merged {
+pub(super) struct MergedRun {
     /// The merged trace, including each rank's calls of MPI.
     pub(super) trace: RawTrace,
     /// The launch of each process, by process number.
@@ -29,9 +29,9 @@ const MAX_PROCESSES_WITH_POOLS: usize = 64;
 ///
 /// # Errors
 /// There are more tasks or strands than there are numbers.
-pub(super) fn merge(members: Vec<Member>) -> Result<Merged, Error> {
+pub(super) fn merge(members: Vec<Member>) -> Result<MergedRun, Error> {
     let numbers = ThreadNumbers::new(&members);
-    let mut merged = Merging::default();
+    let mut merged = RunMerger::default();
     let mut meta = run::meta(&members);
     (meta.workers, meta.threads) = (numbers.workers, numbers.total);
     meta.thread_names = names(&members, &numbers);
@@ -56,7 +56,7 @@ pub(super) fn merge(members: Vec<Member>) -> Result<Merged, Error> {
     trace.pools.members.sort_unstable();
     meta.processes = processes;
     trace.meta = meta;
-    Ok(Merged { trace, launches })
+    Ok(MergedRun { trace, launches })
 }
 
 fn process(member: &Member) -> Process {
@@ -113,7 +113,7 @@ fn names(members: &[Member], numbers: &ThreadNumbers) -> Vec<String> {
 
 /// The state of merging.
 #[derive(Default)]
-struct Merging {
+struct RunMerger {
     all: RawTrace,
     places: BTreeMap<String, Vec<u32>>,
     labels: BTreeMap<String, u32>,
@@ -124,7 +124,7 @@ struct Merging {
 }
 
 /// The offsets of a process's own numbers in the merged lists, and the numbers of its own lists.
-struct Base<'a> {
+struct MemberOffsets<'a> {
     shift: u64,
     length: u64,
     process: u64,
@@ -153,7 +153,7 @@ fn of(list: &[u32], index: u32) -> u32 {
     list.get(index as usize).copied().unwrap_or(NONE)
 }
 
-impl Base<'_> {
+impl MemberOffsets<'_> {
     fn time(&self, t: u64) -> u64 {
         self.shift.saturating_add(t)
     }
@@ -195,7 +195,7 @@ impl Base<'_> {
     }
 }
 
-impl Merging {
+impl RunMerger {
     fn add(
         &mut self,
         member: Member,
@@ -211,7 +211,7 @@ impl Merging {
             let what = "has more than 2^32 tasks or strands in all; read it with a larger --grain";
             return Err(Error::Trace(what.into()));
         }
-        let base = Base {
+        let base = MemberOffsets {
             shift: member.from,
             length: member.to.saturating_sub(member.from),
             process,
@@ -290,7 +290,7 @@ impl Merging {
         own.into_iter().map(&mut number).collect()
     }
 
-    fn tasks(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+    fn tasks(&mut self, raw: &mut RawTrace, base: &MemberOffsets<'_>) {
         let all = &mut self.all;
         let (mut next, mut next_scope) = (self.next_task, self.next_scope);
         for mut task in raw.tasks.drain(..) {
@@ -336,7 +336,7 @@ impl Merging {
         all.late_ends |= raw.late_ends;
     }
 
-    fn strands(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+    fn strands(&mut self, raw: &mut RawTrace, base: &MemberOffsets<'_>) {
         let all = &mut self.all;
         all.strands.reserve_exact(raw.strands.len());
         for mut strand in raw.strands.iter() {
@@ -367,9 +367,9 @@ impl Merging {
             record.source = None;
             all.folded.push(moved(strand, base.strand), &record);
         }
-        for (strand, mut bounds) in raw.unrecorded.drain(..) {
+        for (strand, mut bounds) in raw.skipped.drain(..) {
             bounds.site = place(bounds.site);
-            all.unrecorded.push((moved(strand, base.strand), bounds));
+            all.skipped.push((moved(strand, base.strand), bounds));
         }
         for (name, values) in raw.counters.drain(..) {
             let at = *self.counters.entry(name.clone()).or_insert_with(|| {
@@ -382,7 +382,7 @@ impl Merging {
         }
     }
 
-    fn samples(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+    fn samples(&mut self, raw: &mut RawTrace, base: &MemberOffsets<'_>) {
         let (all, own) = (&mut self.all.samples, &mut raw.samples);
         all.hertz = all.hertz.max(own.hertz);
         for stack in 0..own.stacks.len() {
@@ -418,7 +418,7 @@ impl Merging {
     }
 
     /// Adds the data of threads.
-    fn threads(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+    fn threads(&mut self, raw: &mut RawTrace, base: &MemberOffsets<'_>) {
         let all = &mut self.all;
         for mut off in raw.offs.drain(..) {
             // Before and after, its number may belong to another process's thread.
@@ -452,7 +452,7 @@ impl Merging {
 
     /// Adds the process's pools; if it has none, its workers form one. A worker takes tasks of its
     /// own process only.
-    fn pools(&mut self, raw: &mut RawTrace, base: &Base<'_>) {
+    fn pools(&mut self, raw: &mut RawTrace, base: &MemberOffsets<'_>) {
         let pools = &mut self.all.pools;
         let Meta { workers, .. } = raw.meta;
         if raw.pools.list.is_empty() {
@@ -490,7 +490,7 @@ mod tests {
 
     #[test]
     fn objects_of_two_processes_are_two() {
-        let base = |process| Base {
+        let base = |process| MemberOffsets {
             shift: 0,
             length: 0,
             process,

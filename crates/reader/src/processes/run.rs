@@ -48,7 +48,7 @@ pub(super) fn meta(members: &[Member]) -> Meta {
         warnings: warnings(members),
         cpu: cpu(members),
         facts,
-        shortened: None,
+        read_folding: None,
         unread: unread(members),
         ..measured.clone()
     }

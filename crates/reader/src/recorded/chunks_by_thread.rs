@@ -13,11 +13,11 @@ use workspan_trace::reader::Chunks;
 use workspan_trace::{ChunkKind, FileHeader, Tolerance, Trace};
 
 use super::process_end::cut_at_process_end;
-use super::skipped::as_one_record::wanted;
+use super::skipped::as_one_record::is_requested;
 use crate::open::{OpenOptions, TraceBytes};
 use crate::released_pages::ReleasingPass;
 use workspan_dag::Error;
-use workspan_dag::meta::Shortened;
+use workspan_dag::meta::ReadFolding;
 
 /// The contents of a file.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ pub(super) struct TraceChunks<'a> {
     /// Whether its sampled joins become one strand each.
     pub shortens: bool,
     /// Set if its records were folded while it was read.
-    pub shortened: Option<Shortened>,
+    pub read_folding: Option<ReadFolding>,
 }
 
 /// A thread's events.
@@ -86,7 +86,7 @@ const MAX_LABEL_BYTES: usize = 4096;
 
 /// Reads the chunks of a file.
 pub(super) fn read<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<TraceChunks<'a>, Error> {
-    read_content(TraceBytes::of(bytes), options)
+    read_content(TraceBytes::from_slice(bytes), options)
 }
 
 /// Like [`read`], but releases the pages of a mapped file that it has read.
@@ -105,7 +105,7 @@ pub(super) fn read_content<'a>(
     let mut sorted = TraceChunks {
         header: trace.header,
         tolerant: options.allow_truncated,
-        shortens: wanted(options.grain, bytes.len()),
+        shortens: is_requested(options.grain, bytes.len()),
         ..TraceChunks::default()
     };
     let mut events: BTreeMap<u32, BTreeMap<u32, Records<'a>>> = BTreeMap::new();
@@ -220,7 +220,7 @@ pub(super) fn read_content<'a>(
     }
     if cut > 0 {
         sorted.warnings.push(format!(
-            "Of {cut} thread(s) a chunk is missing; what they did from there on is not known."
+            "A chunk of {cut} thread(s) is missing; what they did afterwards is not known."
         ));
     }
     cut_at_process_end(&mut sorted);
@@ -235,7 +235,7 @@ pub(crate) fn damage_told(chunks: &Chunks<'_>) -> Option<String> {
     let what = first.split("; ").next().unwrap_or(&first);
     let s = if chunks.damaged == 1 { "" } else { "s" };
     Some(format!(
-        "The trace is damaged in {} place{s}, the first at {what}. What is intact before the damage was read.",
+        "The trace is damaged in {} place{s}, first at {what}. It was read up to the damage.",
         chunks.damaged
     ))
 }

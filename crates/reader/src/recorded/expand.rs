@@ -17,9 +17,9 @@ pub use self::fold::ExpandedFold;
 use self::replay::Replay;
 use super::chunks_by_thread::{self, Thread, TraceChunks};
 use super::places;
-use crate::open::{Kind, OpenOptions, OwnedTrace};
+use crate::open::{FileKind, OpenOptions, OwnedTrace};
 use workspan_dag::Error;
-use workspan_dag::meta::Shortened;
+use workspan_dag::meta::ReadFolding;
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, StrandId};
 
 /// A trace whose folded strands can be expanded. It stays mapped (or unpacked in memory, if it is
@@ -30,7 +30,7 @@ pub struct Expander {
     threads: Vec<ThreadChunks>,
     /// The place of each site in the file.
     place_of: Vec<PlaceId>,
-    about: Shortened,
+    about: ReadFolding,
 }
 
 /// A thread of the file.
@@ -130,12 +130,14 @@ impl Expander {
     /// # Errors
     /// The same as for [`crate::open()`]: the file cannot be read, or is damaged.
     pub fn open(path: &Path, dag: &Dag, options: &OpenOptions) -> Result<Option<Expander>, Error> {
-        let Some(about) = dag.meta.shortened.clone() else {
+        let Some(about) = dag.meta.read_folding.clone() else {
             return Ok(None);
         };
         let trace = OwnedTrace::open(path, options)?;
         let bytes = trace.bytes();
-        if Kind::of(bytes) != Some(Kind::Recorded) || bytes.len() as u64 != about.size {
+        if FileKind::from_bytes(bytes) != Some(FileKind::Recorded)
+            || bytes.len() as u64 != about.size
+        {
             return Ok(None);
         }
         let chunks = chunks_by_thread::read_content(trace.content(), options)?;
@@ -270,7 +272,7 @@ impl Expander {
 fn chunks_of_threads(
     trace: &[u8],
     chunks: &TraceChunks<'_>,
-    about: &Shortened,
+    about: &ReadFolding,
 ) -> Vec<ThreadChunks> {
     let lane = |thread: &Thread<'_>| {
         let mut before = 0;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use workspan_trace::ClockKind;
 use workspan_trace::entry::Note;
-use workspan_trace::header::Lack;
+use workspan_trace::header::ExhaustedResource;
 
 use super::chunks_by_thread::TraceChunks;
 use super::places::Places;
@@ -12,7 +12,7 @@ use super::replay::ReplayLog;
 use super::workers::Threads;
 use super::{Extent, clock, cpu_time, probe};
 use crate::utc;
-use workspan_dag::meta::{Meta, Shortened, Steals, TimeUnit, UnreadPart};
+use workspan_dag::meta::{Meta, ReadFolding, Steals, TimeUnit, UnreadPart};
 use workspan_dag::{Processes, RunFacts, note_keys as key};
 
 /// Keys of notes that have a field of their own in [`Meta`].
@@ -67,9 +67,9 @@ pub(super) fn meta(
             .map(|n| n.value.clone()),
     );
     if rate.is_none() {
-        warnings.push("The clock's rate is not known (the process ended too soon); times are as if it ticked 10^9 times a second.".into());
+        warnings.push("The clock's rate is not known, because the process ended too soon; a tick is taken as 1 ns.".into());
     }
-    warnings.extend(told_warnings(chunks, extent, told, places));
+    warnings.extend(repair_warnings(chunks, extent, told, places));
     let ticks_per_second = rate.unwrap_or(1_000_000_000);
     let cpu = cpu_time::cpu_times(chunks, threads);
     let facts = facts(chunks, extent, size, cpu.as_ref().map(cpu_time::facts));
@@ -100,7 +100,7 @@ pub(super) fn meta(
         warnings,
         recorded: true,
         cpu,
-        shortened: shortened(chunks, extent, threads),
+        read_folding: read_folding(chunks, extent, threads),
         unread: unread(chunks, extent, places),
         section: None,
         processes: Processes::default(),
@@ -130,14 +130,18 @@ fn dropped(chunks: &TraceChunks<'_>) -> u64 {
 }
 
 /// What was folded while the trace was read, and its position in the file.
-fn shortened(chunks: &TraceChunks<'_>, extent: Extent, threads: &Threads) -> Option<Shortened> {
+fn read_folding(
+    chunks: &TraceChunks<'_>,
+    extent: Extent,
+    threads: &Threads,
+) -> Option<ReadFolding> {
     let numbers = chunks.threads.iter().zip(&threads.number);
-    Some(Shortened {
+    Some(ReadFolding {
         origin: extent.first,
         threads: numbers
             .map(|(thread, &number)| (thread.number, number))
             .collect(),
-        ..chunks.shortened.clone()?
+        ..chunks.read_folding.clone()?
     })
 }
 
@@ -204,7 +208,7 @@ fn facts(
     };
     fact("clock", clock.into());
     fact("threads recorded", chunks.threads.len().to_string());
-    let all = chunks.shortened.as_ref();
+    let all = chunks.read_folding.as_ref();
     let events = all.map_or(extent.events, |all| all.events);
     let size = all.map_or(size as u64, |all| all.size);
     fact("events", events.to_string());
@@ -212,7 +216,7 @@ fn facts(
     if passed > 0 {
         fact(
             "subtrees not recorded",
-            format!("{passed}, estimated from {drawn} drawn by chance"),
+            format!("{passed}, estimated from {drawn} sampled ones"),
         );
     }
     fact("size", format!("{size} bytes"));
@@ -240,7 +244,7 @@ fn facts(
     facts
 }
 
-fn told_warnings(
+fn repair_warnings(
     chunks: &TraceChunks<'_>,
     extent: Extent,
     told: &ReplayLog,
@@ -249,25 +253,24 @@ fn told_warnings(
     let mut warnings = Vec::new();
     if chunks.finished.is_none() {
         warnings.push(format!(
-            "The process did not end in an orderly way (killed, _exit or exec); the trace goes up to that point, and {} \
-             task(s) open then end there.",
+            "The process was killed or ended by _exit or exec. The trace ends there, and so do the {} task(s) that were open.",
             told.open
         ));
     }
     let dropped = dropped(chunks);
     if dropped > 0 {
         warnings.push(format!(
-            "{dropped} bytes or more of records were lost for want of {}; the trace ends where that began.",
+            "At least {dropped} bytes of records were lost, because {}; the trace ends where that began.",
             match chunks.header.lack {
-                Lack::Disk => "room on the disk",
-                Lack::Memory => "memory",
-                Lack::File => "the recording's file, which the program closed and which can't be opened again",
+                ExhaustedResource::Disk => "the disk was full",
+                ExhaustedResource::Memory => "memory ran out",
+                ExhaustedResource::File => "the program closed the recording's file, which can't be opened again",
             }
         ));
     }
     if extent.bad > 0 {
         warnings.push(format!(
-            "Of {} thread(s) the records could only be read in part.",
+            "The records of {} thread(s) could be read only in part.",
             extent.bad
         ));
     }
@@ -275,19 +278,19 @@ fn told_warnings(
     let is_part = chunks.notes.iter().any(|n| n.key == key::PART_OF_RUN);
     if told.before > 0 && !is_part {
         warnings.push(format!(
-            "{} task(s) had begun before what the trace has of their threads; they are roots in it.",
+            "{} task(s) had begun before their threads' records in the trace start; they appear as roots.",
             told.before
         ));
     }
     if told.never_began > 0 {
         warnings.push(format!(
-            "{} task(s) were created and never began; they count without length.",
+            "{} task(s) were created but never began; they count as tasks of no length.",
             told.never_began
         ));
     }
     if places.unresolved {
         warnings.push(
-            "Sites are not resolved to source lines: this is a spool file, or was never finished."
+            "Sites have no source lines: this is a spool file, or a trace that was never finished."
                 .into(),
         );
     }

@@ -13,7 +13,7 @@ mod lane;
 mod stack;
 
 use rayon::prelude::*;
-use workspan_fold::{Cut, FoldOptions, Thieves};
+use workspan_fold::{Constraint, FoldOptions, StealKind};
 
 use self::idle::Idle;
 use self::lane::ThreadSurvey;
@@ -22,7 +22,7 @@ use super::places::Places;
 use super::replay::ReplayLog;
 use super::{clock, probe, workers};
 use crate::open::{Grain, OpenOptions, TraceBytes};
-use workspan_dag::meta::Shortened;
+use workspan_dag::meta::ReadFolding;
 
 /// The size of records, in bytes, from which a trace is folded. Reading a smaller one task by task
 /// takes at most half a second.
@@ -45,7 +45,7 @@ const REMOVED_FRACTION: usize = 4;
 
 /// The records of a thread, folded.
 #[derive(Debug, Default)]
-pub(super) struct Lane {
+pub(super) struct ThreadRecords {
     /// The time from which the first record's ticks count.
     pub base: u64,
     /// The records.
@@ -57,11 +57,11 @@ pub(super) struct Lane {
 
 /// A folded run.
 #[derive(Debug)]
-pub(super) struct Short {
+pub(super) struct FoldedRun {
     /// The threads, in the order of the file.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<ThreadRecords>,
     /// Statistics of the folding.
-    pub about: Shortened,
+    pub about: ReadFolding,
 }
 
 /// Folds the run in `content` if `options` allow it and it is worthwhile.
@@ -70,7 +70,7 @@ pub(super) fn fold(
     places: &Places,
     options: &OpenOptions,
     content: TraceBytes<'_>,
-) -> Option<Short> {
+) -> Option<FoldedRun> {
     let bytes = record_bytes(chunks);
     let grain = options.grain;
     if grain == Grain::None || grain == Grain::Auto && bytes < MIN_FOLDED_BYTES {
@@ -110,10 +110,10 @@ pub(super) fn fold(
             .iter()
             .find(|n| n.key == workspan_dag::note_keys::STEALS)
         {
-            Some(note) if note.value == "continuation" => Thieves::TakeContinuations,
-            _ => Thieves::TakeChildren,
+            Some(note) if note.value == "continuation" => StealKind::TakeContinuations,
+            _ => StealKind::TakeChildren,
         },
-        kept: Vec::new(),
+        unfolded_sites: Vec::new(),
         memory: MAX_OPEN_BYTES,
     };
     // The cost that a survey of all records finds: if subtrees were sampled, it is more accurate
@@ -131,7 +131,7 @@ pub(super) fn fold(
         let own = own.take_while(|release| release.0 == thread.number);
         let plan = Plan {
             cuts: cuts(&idle, &looked[place], own.map(|r| r.1), thief.min(grain)),
-            taken: taken(&looked, thread.number),
+            taken: stolen_tasks(&looked, thread.number),
         };
         lane::fold(thread, &folding, (cost, &sites), plan, content)
     });
@@ -139,7 +139,7 @@ pub(super) fn fold(
     if options.grain == Grain::Auto && left >= bytes - bytes / REMOVED_FRACTION {
         return None;
     }
-    let about = Shortened {
+    let about = ReadFolding {
         grain,
         tasks: looked.iter().map(|l| l.tasks).sum(),
         events: looked.iter().map(|l| l.extent.events).sum(),
@@ -151,7 +151,7 @@ pub(super) fn fold(
         threads: Vec::new(),
     };
     let lanes = folded.into_iter().map(|f| f.0).collect();
-    Some(Short { lanes, about })
+    Some(FoldedRun { lanes, about })
 }
 
 /// The grain for a run of W · elapsed = `all` ticks and this number of tasks.
@@ -183,13 +183,13 @@ fn each_thread<'a, T: Send>(
 
 /// The information about a thread that is needed before it is folded.
 struct Plan {
-    cuts: Vec<(u64, Cut)>,
+    cuts: Vec<(u64, Constraint)>,
     /// Counts of its creates that other threads ran, ascending.
     taken: Vec<u64>,
 }
 
 /// Counts of the thread's creates that other threads ran, ascending.
-fn taken(looked: &[ThreadSurvey], thread: u32) -> Vec<u64> {
+fn stolen_tasks(looked: &[ThreadSurvey], thread: u32) -> Vec<u64> {
     let names = looked.iter().flat_map(|l| &l.taken);
     let mut taken: Vec<u64> = names
         .filter(|name| name.0 == thread)
@@ -222,7 +222,7 @@ fn cuts(
     looked: &ThreadSurvey,
     releases: impl Iterator<Item = u64>,
     short: u64,
-) -> Vec<(u64, Cut)> {
+) -> Vec<(u64, Constraint)> {
     let mut cuts = Vec::with_capacity(2 * (idle.len() + looked.offs.len()));
     for idle in idle {
         // Tasks with dependences need not be ready.
@@ -231,26 +231,26 @@ fn cuts(
         } else {
             idle.workers
         };
-        cuts.push((idle.from, Cut::Idle { workers, short }));
-        cuts.push((idle.to, Cut::Idle { workers: 0, short }));
+        cuts.push((idle.from, Constraint::Idle { workers, short }));
+        cuts.push((idle.to, Constraint::Idle { workers: 0, short }));
     }
     // A strand that ends where the thread goes off the CPU, or begins where it comes back, was on
     // the CPU.
     for &(from, to) in looked.offs.iter().filter(|off| off.0 < off.1) {
-        cuts.push((from.saturating_add(1), Cut::Leave));
-        cuts.push((to, Cut::Return));
+        cuts.push((from.saturating_add(1), Constraint::Leave));
+        cuts.push((to, Constraint::Return));
     }
     // Sections that are open at a release stay as they are; the thread is not off the CPU
     // afterwards.
     for release in releases {
         let after = release.saturating_add(1);
-        cuts.extend([(after, Cut::Leave), (after, Cut::Return)]);
+        cuts.extend([(after, Constraint::Leave), (after, Constraint::Return)]);
     }
     cuts.sort_by_key(|cut| cut.0);
     cuts
 }
 
-impl Short {
+impl FoldedRun {
     /// The same run with these records instead of the file's.
     pub(super) fn instead<'s>(&'s self, chunks: TraceChunks<'s>) -> TraceChunks<'s> {
         let mut chunks = chunks;
@@ -265,7 +265,7 @@ impl Short {
             let rest = thread.chunks.get(lane.rest..).unwrap_or(&[]);
             thread.chunks = [&[folded], rest].concat();
         }
-        chunks.shortened = Some(self.about.clone());
+        chunks.read_folding = Some(self.about.clone());
         chunks
     }
 }

@@ -14,13 +14,13 @@ use workspan_trace::entry::Note;
 use workspan_trace::{ChunkKind, Tolerance, Trace, TraceWriter};
 
 use super::chunks_by_thread::{self, TraceChunks};
-use super::fold::Short;
+use super::fold::FoldedRun;
 use super::places;
 use crate::mapped::FileBytes;
 use crate::open::OpenOptions;
 use workspan_dag::Dag;
 use workspan_dag::build::{Mode, build};
-use workspan_dag::meta::Shortened;
+use workspan_dag::meta::ReadFolding;
 
 /// The key of the note that identifies an index's trace.
 pub(crate) const KEY: &str = "index_of";
@@ -39,7 +39,7 @@ pub(crate) struct SidecarIndex {
 
 impl SidecarIndex {
     /// The index of the trace at `path` with these bytes.
-    pub(crate) fn of(path: &Path, about: &Metadata, bytes: &[u8]) -> SidecarIndex {
+    pub(crate) fn for_trace(path: &Path, about: &Metadata, bytes: &[u8]) -> SidecarIndex {
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(".index");
         let first = bytes.get(..HASHED_BYTES).unwrap_or(bytes);
@@ -73,23 +73,23 @@ pub(super) fn may_have(chunks: &TraceChunks<'_>) -> bool {
 }
 
 /// Reads the run from the index; `None` if there is no usable one.
-pub(super) fn read(beside: &SidecarIndex) -> Option<Dag> {
-    let file = File::open(&beside.path).ok()?;
+pub(super) fn read(sidecar: &SidecarIndex) -> Option<Dag> {
+    let file = File::open(&sidecar.path).ok()?;
     let about = file.metadata().ok()?;
     if !about.is_file() || about.len() == 0 {
         return None;
     }
     let map = FileBytes::read(file, about.len()).ok()?;
     let mut chunks = chunks_by_thread::read(&map, &OpenOptions::default()).ok()?;
-    chunks.shortened = Some(told(&chunks, beside)?);
+    chunks.read_folding = Some(read_result(&chunks, sidecar)?);
     let places = places::places(&chunks);
-    let (raw, _) = super::told(chunks, places, map.len()).ok()?;
+    let (raw, _) = super::replay_run(chunks, places, map.len()).ok()?;
     // Indexes are replaced as a whole; one that became shorter is invalid.
     build(raw, Mode::Repair).ok().filter(|_| !map.shrunk())
 }
 
 /// The folding described by the index's note, if the index belongs to this trace.
-fn told(chunks: &TraceChunks<'_>, beside: &SidecarIndex) -> Option<Shortened> {
+fn read_result(chunks: &TraceChunks<'_>, sidecar: &SidecarIndex) -> Option<ReadFolding> {
     let note = chunks.notes.iter().find(|note| note.key == KEY)?;
     let numbers: Option<Vec<u64>> = note.value.split(' ').map(|n| n.parse().ok()).collect();
     let numbers = numbers?;
@@ -108,17 +108,17 @@ fn told(chunks: &TraceChunks<'_>, beside: &SidecarIndex) -> Option<Shortened> {
     else {
         return None;
     };
-    if version != VERSION || [size, seconds, nanos, hash] != beside.of {
+    if version != VERSION || [size, seconds, nanos, hash] != sidecar.of {
         return None;
     }
-    Some(Shortened {
+    Some(ReadFolding {
         grain,
         tasks,
         events,
         bytes,
         size,
         records,
-        ..Shortened::default()
+        ..ReadFolding::default()
     })
 }
 
@@ -127,8 +127,8 @@ fn told(chunks: &TraceChunks<'_>, beside: &SidecarIndex) -> Option<Shortened> {
 ///
 /// # Errors
 /// The file system's errors.
-pub(super) fn write(beside: &SidecarIndex, trace: &[u8], short: &Short) -> io::Result<()> {
-    let path = &beside.path;
+pub(super) fn write(sidecar: &SidecarIndex, trace: &[u8], short: &FoldedRun) -> io::Result<()> {
+    let path = &sidecar.path;
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}", std::process::id()));
@@ -136,7 +136,7 @@ pub(super) fn write(beside: &SidecarIndex, trace: &[u8], short: &Short) -> io::R
     let mut opening = Opening::new();
     let opening = opening.write(true).create_new(true).mode(0o600);
     let file = opening.open(&half)?;
-    let written = write_to(file, beside, trace, short);
+    let written = write_to(file, sidecar, trace, short);
     let written = written.and_then(|()| std::fs::rename(&half, path));
     if written.is_err() {
         let _ = std::fs::remove_file(&half);
@@ -144,7 +144,7 @@ pub(super) fn write(beside: &SidecarIndex, trace: &[u8], short: &Short) -> io::R
     written
 }
 
-fn write_to(file: File, beside: &SidecarIndex, bytes: &[u8], short: &Short) -> io::Result<()> {
+fn write_to(file: File, sidecar: &SidecarIndex, bytes: &[u8], short: &FoldedRun) -> io::Result<()> {
     let damaged = |e| io::Error::new(io::ErrorKind::InvalidData, format!("{e:?}"));
     let trace = Trace::open(bytes).map_err(damaged)?;
     let mut writer = TraceWriter::new(BufWriter::new(file), trace.header)?;
@@ -170,7 +170,7 @@ fn write_to(file: File, beside: &SidecarIndex, bytes: &[u8], short: &Short) -> i
         about.bytes,
         about.records,
     ];
-    let note = Note::new(KEY, beside.note(folded));
+    let note = Note::new(KEY, sidecar.note(folded));
     writer.all_entries(ChunkKind::Notes, [note], Note::encode)?;
     writer.finish()?.flush()
 }

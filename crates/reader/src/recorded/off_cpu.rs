@@ -5,24 +5,24 @@
 //! so, and preempted otherwise. (A thread that spins for a lock and is preempted still waits for
 //! the lock.)
 
-use workspan_dag::{Off, OffWhy};
+use workspan_dag::{OffCpuInterval, OffCpuReason};
 
 /// The union of all intervals, by thread, then time, without overlaps.
-pub(crate) fn unite(mut told: Vec<Off>) -> Vec<Off> {
+pub(crate) fn unite(mut told: Vec<OffCpuInterval>) -> Vec<OffCpuInterval> {
     told.sort_by_key(|off| (off.thread, off.start, off.end));
-    let apart = |a: &Off, b: &Off| a.thread != b.thread || a.end <= b.start;
+    let apart = |a: &OffCpuInterval, b: &OffCpuInterval| a.thread != b.thread || a.end <= b.start;
     if told.windows(2).all(|pair| apart(&pair[0], &pair[1])) {
         return told;
     }
     let mut united = Vec::with_capacity(told.len());
     for of_thread in told.chunk_by(|a, b| a.thread == b.thread) {
-        let blocked = merged(of_thread, OffWhy::Blocked);
+        let blocked = merged(of_thread, OffCpuReason::Blocked);
         let mut next = 0;
-        for off in merged(of_thread, OffWhy::Preempted) {
+        for off in merged(of_thread, OffCpuReason::Preempted) {
             let mut from = off.start;
             while let Some(hole) = blocked.get(next).filter(|hole| hole.start < off.end) {
                 if from < hole.start {
-                    united.push(Off {
+                    united.push(OffCpuInterval {
                         start: from,
                         end: hole.start,
                         ..off.clone()
@@ -35,7 +35,7 @@ pub(crate) fn unite(mut told: Vec<Off>) -> Vec<Off> {
                 next += 1;
             }
             if from < off.end {
-                united.push(Off { start: from, ..off });
+                united.push(OffCpuInterval { start: from, ..off });
             }
         }
         united.extend(blocked);
@@ -46,8 +46,8 @@ pub(crate) fn unite(mut told: Vec<Off>) -> Vec<Off> {
 
 /// Merges the intervals of one kind of one thread, sorted by start, into the fewest that cover the
 /// same time.
-fn merged(of_thread: &[Off], why: OffWhy) -> Vec<Off> {
-    let mut merged: Vec<Off> = Vec::new();
+fn merged(of_thread: &[OffCpuInterval], why: OffCpuReason) -> Vec<OffCpuInterval> {
+    let mut merged: Vec<OffCpuInterval> = Vec::new();
     for off in of_thread.iter().filter(|off| off.why == why) {
         match merged.last_mut() {
             Some(last) if off.start < last.end => last.end = last.end.max(off.end),
@@ -60,10 +60,10 @@ fn merged(of_thread: &[Off], why: OffWhy) -> Vec<Off> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use OffWhy::{Blocked as B, Preempted as P};
+    use OffCpuReason::{Blocked as B, Preempted as P};
 
-    fn united(told: &[(u32, u64, u64, OffWhy)]) -> Vec<(u32, u64, u64, OffWhy)> {
-        let off = |&(thread, start, end, why): &(u32, u64, u64, OffWhy)| Off {
+    fn united(told: &[(u32, u64, u64, OffCpuReason)]) -> Vec<(u32, u64, u64, OffCpuReason)> {
+        let off = |&(thread, start, end, why): &(u32, u64, u64, OffCpuReason)| OffCpuInterval {
             thread,
             start,
             end,

@@ -16,7 +16,7 @@ use workspan_trace::entry::OffCpu;
 use super::chunks_by_thread::TraceChunks;
 use super::survey::{LATEST, slot};
 use super::{Extent, clock};
-use workspan_dag::{Off, OffWhy};
+use workspan_dag::{OffCpuInterval, OffCpuReason};
 
 /// Adds the off-CPU intervals that follow from the readings to those known, which are sorted and do
 /// not overlap. A trace with readings has no switches seen by the kernel (ARCHITECTURE.md), so the
@@ -25,7 +25,7 @@ pub(super) fn spread(
     chunks: &TraceChunks<'_>,
     extent: Extent,
     strands: impl Iterator<Item = (u32, u64, u64)>,
-    offs: &mut Vec<Off>,
+    offs: &mut Vec<OffCpuInterval>,
 ) {
     if chunks.readings.is_empty() {
         return;
@@ -61,7 +61,7 @@ pub(super) fn spread(
                 .filter(|s| s.0 < s.1)
                 .collect();
             stretch.divide(&inside, |start, end, why| {
-                offs.push(Off {
+                offs.push(OffCpuInterval {
                     thread,
                     start,
                     end,
@@ -97,7 +97,7 @@ fn by_thread(
 }
 
 /// The parts of a thread's strands outside of the intervals. Both are sorted and do not overlap.
-fn without(strands: &[(u64, u64)], holes: &[Off]) -> Vec<(u64, u64)> {
+fn without(strands: &[(u64, u64)], holes: &[OffCpuInterval]) -> Vec<(u64, u64)> {
     let mut left = Vec::with_capacity(strands.len());
     let mut next = 0;
     for &(mut start, end) in strands {
@@ -144,7 +144,7 @@ impl Stretch {
 
     /// Calls `f` with the off-CPU intervals inside of `strands`, which are in this stretch, in time
     /// order.
-    fn divide(self, strands: &[(u64, u64)], mut f: impl FnMut(u64, u64, OffWhy)) {
+    fn divide(self, strands: &[(u64, u64)], mut f: impl FnMut(u64, u64, OffCpuReason)) {
         let busy: u64 = strands.iter().map(|s| s.1 - s.0).sum();
         let outside = self.to.saturating_sub(self.from).saturating_sub(busy);
         let blocked = self.blocked.saturating_sub(outside).min(busy);
@@ -168,10 +168,10 @@ impl Stretch {
             let of_off = of_off.min(end - start);
             let middle = end - of_blocked.min(of_off);
             if end - of_off < middle {
-                f(end - of_off, middle, OffWhy::Preempted);
+                f(end - of_off, middle, OffCpuReason::Preempted);
             }
             if middle < end {
-                f(middle, end, OffWhy::Blocked);
+                f(middle, end, OffCpuReason::Blocked);
             }
         }
     }
@@ -194,8 +194,8 @@ mod tests {
             let at = strands.iter().position(|s| s.0 <= start && end <= s.1);
             let sum = &mut sums[at.expect("inside a strand")];
             match why {
-                OffWhy::Preempted => sum.0 += end - start,
-                OffWhy::Blocked => sum.1 += end - start,
+                OffCpuReason::Preempted => sum.0 += end - start,
+                OffCpuReason::Blocked => sum.1 += end - start,
             }
         });
         sums
@@ -221,11 +221,11 @@ mod tests {
 
     #[test]
     fn known_waits_are_outside_of_strands() {
-        let hole = |(start, end)| Off {
+        let hole = |(start, end)| OffCpuInterval {
             thread: 0,
             start,
             end,
-            why: OffWhy::Blocked,
+            why: OffCpuReason::Blocked,
             on: None,
         };
         let holes = [(5, 20), (25, 30), (40, 60), (100, 110)].map(hole);

@@ -7,7 +7,7 @@ use workspan_trace::entry::{PlaceEntry, Site, SitePosition};
 use workspan_trace::wire::primitive;
 
 use super::chunks_by_thread::TraceChunks;
-use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE, ToldBy};
+use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE, Reporter};
 
 /// All places, and the place of each site.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
         let Some(mut place) = resolved.or_else(|| site.map(raw_place)) else {
             continue;
         };
-        place.told_by = site.and_then(told_by);
+        place.reporter = site.and_then(reporter);
         let name = bare_name(place.function.as_deref()).map(str::to_owned);
         let line = known.entry(key(&place)).or_default();
         let same = match &name {
@@ -125,7 +125,7 @@ type Key = (
     Option<u32>,
     Option<String>,
     Option<String>,
-    Option<ToldBy>,
+    Option<Reporter>,
 );
 
 /// The places of one line.
@@ -148,7 +148,7 @@ fn key(place: &Place) -> Key {
         place.line,
         function,
         place.primitive.clone(),
-        place.told_by,
+        place.reporter,
     )
 }
 
@@ -195,16 +195,16 @@ fn resolved_place(entry: &PlaceEntry) -> Place {
 
 /// How a task's place is known. Calls of `workspan.h` and of the Rust API name a source line; hooks
 /// in runtimes have an address, or a primitive of that runtime.
-fn told_by(site: &Site) -> Option<ToldBy> {
+fn reporter(site: &Site) -> Option<Reporter> {
     let named = matches!(
         site.position,
         SitePosition::Location { .. } | SitePosition::Label(_)
     );
     match site.primitive {
         primitive::UNKNOWN => None,
-        primitive::API => Some(ToldBy::Program),
-        primitive::TASK if named => Some(ToldBy::Program),
-        _ => Some(ToldBy::Runtime),
+        primitive::API => Some(Reporter::Program),
+        primitive::TASK if named => Some(Reporter::Program),
+        _ => Some(Reporter::Runtime),
     }
 }
 

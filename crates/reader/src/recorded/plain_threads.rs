@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use super::places::Places;
 use super::replay::ReplayLog;
 use workspan_dag::raw::RawTrace;
-use workspan_dag::{OffWhy, TaskKind};
+use workspan_dag::{OffCpuReason, TaskKind};
 
 /// W ignores the busiest moments that make up less than this fraction (1/100) of the elapsed time.
 /// In such a moment, for example, a thread that has just started others still runs beside them.
@@ -149,7 +149,11 @@ fn blocked_pieces(raw: &RawTrace, threads: usize) -> Vec<(usize, u64, u64)> {
         list.sort_unstable();
     }
     let mut pieces = Vec::new();
-    for off in raw.offs.iter().filter(|off| off.why == OffWhy::Blocked) {
+    for off in raw
+        .offs
+        .iter()
+        .filter(|off| off.why == OffCpuReason::Blocked)
+    {
         let thread = off.thread as usize;
         let Some(strands) = by_thread.get(thread) else {
             continue;

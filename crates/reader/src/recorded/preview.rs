@@ -77,7 +77,7 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
         .zip(&chunks.threads)
         .collect::<Vec<_>>()
         .into_par_iter()
-        .map(|(place, thread)| ThreadFacts::of(place, thread, &places))
+        .map(|(place, thread)| ThreadFacts::new(place, thread, &places))
         .collect();
     // The number of tasks is stored separately.
     let mut extent = Extent {

@@ -45,7 +45,7 @@ enum State {
 }
 
 /// A thread in replay.
-struct Lane<'a> {
+struct ReplayThread<'a> {
     stack: Vec<Frame>,
     /// Data of the open strand of the given task, which get the strand's index when it ends.
     pending: Vec<(u32, Pending)>,
@@ -70,12 +70,12 @@ struct Lane<'a> {
     within: u64,
     /// Whether its first record had the state of its stack.
     restarted: bool,
-    told: ThreadLog,
+    log: ThreadLog,
 }
 
 /// The condition for which a parked thread waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Until {
+enum ParkCondition {
     /// The task of this yield is known.
     Yielded(u32),
     /// This task has stopped again, somewhere.
@@ -102,7 +102,7 @@ struct Replay<'a, 'r> {
     handed: BTreeMap<u32, u32>,
     /// For each task, the threads that took it over and have not left it, the last one on top.
     holders: BTreeMap<u32, Vec<u32>>,
-    parked: BTreeMap<Until, Vec<usize>>,
+    parked: BTreeMap<ParkCondition, Vec<usize>>,
     ready: VecDeque<usize>,
     /// Whether no thread can go on by itself. Then the next one goes on, whatever it waits for.
     forced: bool,
@@ -195,23 +195,23 @@ pub(super) fn replay(
         late: facts::late_by(&chunks.notes),
         told: ReplayLog::default(),
     };
-    let mut lanes: Vec<Lane<'_>> = chunks
+    let mut lanes: Vec<ReplayThread<'_>> = chunks
         .threads
         .iter()
         .enumerate()
-        .map(|(i, _)| Lane::new(i))
+        .map(|(i, _)| ReplayThread::new(i))
         .collect();
     replay.run(&mut lanes);
     replay.sort_join_scopes();
     replay.close(&mut lanes);
     let mut told = replay.told;
-    told.threads = lanes.into_iter().map(|lane| lane.told).collect();
+    told.threads = lanes.into_iter().map(|lane| lane.log).collect();
     told
 }
 
-impl<'a> Lane<'a> {
+impl<'a> ReplayThread<'a> {
     fn new(index: usize) -> Self {
-        Lane {
+        ReplayThread {
             stack: Vec::new(),
             pending: Vec::new(),
             chunk: 0,
@@ -227,7 +227,7 @@ impl<'a> Lane<'a> {
             short: false,
             within: 0,
             restarted: false,
-            told: ThreadLog::new(index as u32),
+            log: ThreadLog::new(index as u32),
         }
     }
 
@@ -258,7 +258,7 @@ impl<'a> Lane<'a> {
 }
 
 impl<'a> Replay<'a, '_> {
-    fn run(&mut self, lanes: &mut [Lane<'a>]) {
+    fn run(&mut self, lanes: &mut [ReplayThread<'a>]) {
         loop {
             while let Some(lane) = self.ready.pop_front() {
                 self.run_lane(&mut lanes[lane], lane);
@@ -278,7 +278,7 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    fn run_lane(&mut self, lane: &mut Lane<'a>, number: usize) {
+    fn run_lane(&mut self, lane: &mut ReplayThread<'a>, number: usize) {
         let mut steps = Checkpoint::default();
         while let Some((ticks, event)) = lane.next(&self.chunks.threads[number]) {
             steps.step();
@@ -299,7 +299,7 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    fn wake(&mut self, until: Until) {
+    fn wake(&mut self, until: ParkCondition) {
         if !self.parked.is_empty()
             && let Some(waiting) = self.parked.remove(&until)
         {

@@ -9,7 +9,7 @@ use super::chunks_by_thread::TraceChunks;
 use super::survey::{LATEST, slot};
 use workspan_dag::NONE;
 use workspan_dag::raw::RawTrace;
-use workspan_dag::samples::{Frame, RawSample, RawStop, Waited};
+use workspan_dag::samples::{Frame, RawSample, RawStop, WaitCause};
 
 /// Puts samples, stacks and frames into `raw`. A frame or stack that is missing in the file becomes
 /// "?". Stacks keep the order of their numbers.
@@ -80,7 +80,7 @@ pub(super) fn samples(chunks: &TraceChunks<'_>, extent: Extent, raw: &mut RawTra
                 thread: thread as u32,
                 stack,
                 ticks: wait.ticks,
-                wait: Some(Waited {
+                wait: Some(WaitCause {
                     kind: wait.kind,
                     object: wait.object,
                     by: by.map_or(NONE, |by| by as u32),

@@ -51,36 +51,36 @@ pub(super) fn is_of_tasks(level: u64) -> bool {
 
 /// A sampled subtree that is being measured.
 #[derive(Debug)]
-enum Drawn {
+enum OpenSample {
     Join(JoinSampler),
     Task(TaskSampler),
 }
 
-impl Drawn {
+impl OpenSample {
     fn event(&mut self, t: u64, event: &Event<'_>) -> State {
         match self {
-            Drawn::Join(meter) => meter.event(t, event),
-            Drawn::Task(meter) => meter.event(t, event),
+            OpenSample::Join(meter) => meter.event(t, event),
+            OpenSample::Task(meter) => meter.event(t, event),
         }
     }
 
     fn finish(self) -> Sample {
         match self {
-            Drawn::Join(meter) => meter.finish(),
-            Drawn::Task(meter) => meter.finish(),
+            OpenSample::Join(meter) => meter.finish(),
+            OpenSample::Task(meter) => meter.finish(),
         }
     }
 }
 
 /// Collects skipped and sampled subtrees over all threads.
 #[derive(Debug, Default)]
-pub(super) struct Unrecorded {
+pub(super) struct SkippedSubtrees {
     told: Vec<NamedPart>,
     /// Pairs of the subtree's index in the list of yields and a part, by subtree, then in the order
     /// of the threads.
     parts: Vec<(u32, Part)>,
     /// The sampled subtree of the current thread that is being measured.
-    meter: Option<Drawn>,
+    meter: Option<OpenSample>,
     /// The number of the current thread.
     thread: u32,
     /// The subtree that began with the last record (apart from a record that counts its tasks):
@@ -99,12 +99,12 @@ pub(super) struct Unrecorded {
     model: Estimator,
 }
 
-impl Unrecorded {
+impl SkippedSubtrees {
     /// Starts with the next thread.
     pub(super) fn thread(&mut self, thread: &Thread<'_>) {
         (self.meter, self.begun) = (None, None);
         self.thread = thread.number;
-        self.off.push(OffCpuTimes::of(thread));
+        self.off.push(OffCpuTimes::from_thread(thread));
         self.short.push(Vec::new());
     }
 
@@ -119,7 +119,7 @@ impl Unrecorded {
     pub(super) fn event(&mut self, t: u64, event: &Event<'_>) -> bool {
         let mut ended = false;
         let mut begun = self.begun.take();
-        if let (Event::Inside { tasks }, Some((.., counted))) = (event, &mut begun) {
+        if let (Event::SkippedTasks { tasks }, Some((.., counted))) = (event, &mut begun) {
             *counted = Some(*tasks);
             self.begun = begun;
             return false;
@@ -135,7 +135,7 @@ impl Unrecorded {
                         let last = self.short.last_mut().and_then(|all| all.last_mut());
                         let shortens = self.shortens && !is_of_tasks(sample.level);
                         if let Some(last) = last.filter(|_| shortens) {
-                            *last = Some(FoldedSample::of(&sample, self.records));
+                            *last = Some(FoldedSample::new(&sample, self.records));
                             ended = true;
                         }
                         self.model.sample(sample);
@@ -145,7 +145,7 @@ impl Unrecorded {
             }
             self.records += 1;
         }
-        if let (Event::Recorded, Some((site, level, from, counted))) = (event, begun) {
+        if let (Event::SkipEnd, Some((site, level, from, counted))) = (event, begun) {
             let ran = self.off.last().map_or(0, |off| off.ran(from, t));
             self.model.passed((site, level), ran, counted);
         }
@@ -172,19 +172,19 @@ impl Unrecorded {
     pub(super) fn begins(&mut self, t: u64, event: &Event<'_>, count: u64) {
         let probe = self.model.probe;
         match *event {
-            Event::Sampled { site, level } => {
+            Event::SampleBegin { site, level } => {
                 let sample = Sample::new(site, level);
                 self.meter = Some(if is_of_tasks(level) {
-                    Drawn::Task(TaskSampler::new(sample, probe, (self.thread, count), t))
+                    OpenSample::Task(TaskSampler::new(sample, probe, (self.thread, count), t))
                 } else {
-                    Drawn::Join(JoinSampler::new(sample, probe))
+                    OpenSample::Join(JoinSampler::new(sample, probe))
                 });
                 self.records = 0;
                 if let Some(all) = self.short.last_mut() {
                     all.push(None);
                 }
             }
-            Event::Unrecorded { site, level } => self.begun = Some((site, level, t, None)),
+            Event::SkipBegin { site, level } => self.begun = Some((site, level, t, None)),
             _ => {}
         }
     }

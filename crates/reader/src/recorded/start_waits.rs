@@ -5,7 +5,7 @@
 //! is also stored with the thread's task.
 
 use super::places::Places;
-use workspan_dag::OffWhy;
+use workspan_dag::OffCpuReason;
 use workspan_dag::raw::RawTrace;
 
 /// Adds these times to `raw`, in which `threads` threads are still numbered by their order in the
@@ -23,7 +23,10 @@ pub(super) fn add(raw: &mut RawTrace, threads: usize, places: &Places) {
             *first = Some(first.map_or(own, |known| known.min(own)));
         }
     }
-    let preempted = raw.offs.iter().filter(|off| off.why == OffWhy::Preempted);
+    let preempted = raw
+        .offs
+        .iter()
+        .filter(|off| off.why == OffCpuReason::Preempted);
     let of_starts = preempted.filter_map(|off| {
         let (start, task) = (*first.get(off.thread as usize)?)?;
         (off.end <= start && is_thread(task)).then_some((task, off.end - off.start))

@@ -8,7 +8,7 @@ use workspan_trace::event::{Event, Events, Stop};
 use super::Extent;
 use super::chunks_by_thread::{Thread, TraceChunks};
 use super::probe;
-use super::skipped::{SkipCosts, Unrecorded};
+use super::skipped::{SkipCosts, SkippedSubtrees};
 use super::teams::Teams;
 use workspan_dag::Error;
 use workspan_dag::NONE;
@@ -29,14 +29,14 @@ pub(super) struct Survey {
     pub taken: Vec<bool>,
     /// Stops after which some thread goes on by [`Event::ResumeStopped`], ascending, without
     /// duplicates.
-    pub named: Vec<Named>,
+    pub named: Vec<NamedStop>,
     /// Parallel regions.
     pub teams: Teams,
     /// Skipped subtrees.
-    pub unrecorded: Unrecorded,
+    pub skipped: SkippedSubtrees,
     /// Tasks, scopes and yields that folded records stand for, or that were recorded before a
     /// thread's first record in the trace.
-    skipped: [Vec<Skipped>; 3],
+    unseen: [Vec<UnseenCounts>; 3],
     /// The indices of threads whose first record has their open state, ascending.
     restarts: Vec<usize>,
     /// The number of strands (approximate).
@@ -59,9 +59,9 @@ const YIELDS: usize = 2;
 /// Counted items of a thread that are not in the trace: (number counted before that are in the
 /// trace; total number left out, including this one), ascending.
 #[derive(Debug, Default)]
-pub(super) struct Skipped(Vec<(u64, u64)>);
+pub(super) struct UnseenCounts(Vec<(u64, u64)>);
 
-impl Skipped {
+impl UnseenCounts {
     /// After `told` items in the trace, `left_out` are not in it.
     pub(super) fn skip(&mut self, told: u64, left_out: u64) {
         if left_out == 0 {
@@ -105,22 +105,22 @@ fn place(slot: usize, starts: &[u32], count: u64) -> Option<u32> {
 
 /// A stop that a record on another thread refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Named {
+pub(super) enum NamedStop {
     /// On this thread (its index in the list), at this time in the file's ticks.
     At(u32, u64),
     /// The wait for this signal.
     Signal(u64),
 }
 
-impl Named {
+impl NamedStop {
     /// The stop that a record at time `t` refers to; `None` if there is no such thread.
-    pub(super) fn of(stop: Stop, t: u64, threads: &[Thread<'_>]) -> Option<Named> {
+    pub(super) fn from_stop(stop: Stop, t: u64, threads: &[Thread<'_>]) -> Option<NamedStop> {
         match stop {
             Stop::At { thread, ago } => {
                 let slot = slot(threads, thread)?;
-                Some(Named::At(slot as u32, t.saturating_sub(ago)))
+                Some(NamedStop::At(slot as u32, t.saturating_sub(ago)))
             }
-            Stop::Signal(id) => Some(Named::Signal(id)),
+            Stop::Signal(id) => Some(NamedStop::Signal(id)),
         }
     }
 }
@@ -167,7 +167,7 @@ pub(super) fn survey(chunks: &TraceChunks<'_>) -> Result<Survey, Error> {
     let noted = probe::cost(&chunks.notes);
     let counts = survey_with_probe(chunks, noted)?;
     let calibrated = probe::calibrated(&chunks.notes);
-    match counts.unrecorded.compared_probe(calibrated) {
+    match counts.skipped.compared_probe(calibrated) {
         Some(seen) if seen != noted => survey_with_probe(chunks, seen),
         _ => Ok(counts),
     }
@@ -177,27 +177,27 @@ pub(super) fn survey(chunks: &TraceChunks<'_>) -> Result<Survey, Error> {
 /// records before the survey.
 pub(super) fn probe_cost(chunks: &TraceChunks<'_>) -> u64 {
     let noted = probe::cost(&chunks.notes);
-    let mut unrecorded = Unrecorded::default();
-    unrecorded.set_costs(noted, SkipCosts::of(&chunks.notes));
+    let mut skipped = SkippedSubtrees::default();
+    skipped.set_costs(noted, SkipCosts::from_notes(&chunks.notes));
     for thread in &chunks.threads {
-        unrecorded.thread(thread);
+        skipped.thread(thread);
         let mut created = 0u64;
         walk(thread, |t, event| {
-            if unrecorded.listens() {
-                unrecorded.event(t, &event);
+            if skipped.listens() {
+                skipped.event(t, &event);
             }
             match event {
                 Event::Join { .. } => created += 2,
-                Event::Root | Event::Create { .. } | Event::Part { .. } => created += 1,
+                Event::Root | Event::Create { .. } | Event::StolenPart { .. } => created += 1,
                 Event::Skip { tasks, .. } => created = created.saturating_add(tasks),
-                Event::Unrecorded { .. } => unrecorded.begins(t, &event, 0),
-                Event::Sampled { .. } => unrecorded.begins(t, &event, created),
+                Event::SkipBegin { .. } => skipped.begins(t, &event, 0),
+                Event::SampleBegin { .. } => skipped.begins(t, &event, created),
                 _ => {}
             }
         });
     }
     let calibrated = probe::calibrated(&chunks.notes);
-    unrecorded.compared_probe(calibrated).unwrap_or(noted)
+    skipped.compared_probe(calibrated).unwrap_or(noted)
 }
 
 /// The survey if a probe adds `probe` ticks to a strand.
@@ -206,10 +206,10 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
         first: u64::MAX,
         ..Survey::default()
     };
-    let left_out = SkipCosts::of(&chunks.notes);
-    counts.unrecorded.set_costs(probe, left_out);
-    if chunks.shortens || chunks.shortened.is_some() {
-        counts.unrecorded.shorten();
+    let left_out = SkipCosts::from_notes(&chunks.notes);
+    counts.skipped.set_costs(probe, left_out);
+    if chunks.shortens || chunks.read_folding.is_some() {
+        counts.skipped.shorten();
     }
     let mut created: Vec<Vec<u64>> = Vec::with_capacity(chunks.threads.len());
     let mut resumed: Vec<(u32, u64)> = Vec::new();
@@ -223,9 +223,9 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
         let (events, strands) = (&mut counts.events, &mut counts.strands);
         let joins = &mut counts.joins;
         let (teams, named) = (&mut counts.teams, &mut counts.named);
-        let unrecorded = &mut counts.unrecorded;
-        unrecorded.thread(thread);
-        let mut skipped: [Skipped; 3] = Default::default();
+        let skipped = &mut counts.skipped;
+        skipped.thread(thread);
+        let mut unseen: [UnseenCounts; 3] = Default::default();
         let first_scope = scopes;
         let mut restarts = false;
         let mut begun = false;
@@ -235,7 +235,7 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
             *first = (*first).min(t);
             *last = (*last).max(t);
             *events += 1;
-            let ended = unrecorded.listens() && unrecorded.event(t, &event);
+            let ended = skipped.listens() && skipped.event(t, &event);
             match event {
                 Event::Join { .. } => {
                     times.push(t);
@@ -267,30 +267,32 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
                     tasks,
                     scopes: of_scopes,
                 } => {
-                    skipped[TASKS].skip(times.len() as u64, tasks);
-                    skipped[SCOPES].skip(scopes - first_scope, of_scopes);
+                    unseen[TASKS].skip(times.len() as u64, tasks);
+                    unseen[SCOPES].skip(scopes - first_scope, of_scopes);
                 }
-                Event::ResumeStopped(stop) => named.extend(Named::of(stop, t, &chunks.threads)),
+                Event::ResumeStopped(stop) => {
+                    named.extend(NamedStop::from_stop(stop, t, &chunks.threads))
+                }
                 Event::End | Event::EndResume | Event::Wait { .. } | Event::Signal { .. } => {
                     *strands += 1
                 }
-                Event::Part { of, site } => {
+                Event::StolenPart { of, site } => {
                     let nth = (tasks + times.len() as u64).min(u64::from(NONE));
-                    unrecorded.part(of, nth as u32, site);
+                    skipped.part(of, nth as u32, site);
                     times.push(t);
                 }
-                Event::Unrecorded { .. } => {
-                    unrecorded.begins(t, &event, 0);
+                Event::SkipBegin { .. } => {
+                    skipped.begins(t, &event, 0);
                     yields += 1;
                     *strands += 1;
                 }
-                Event::Sampled { .. } => {
-                    let count = skipped[TASKS].all().saturating_add(times.len() as u64);
-                    unrecorded.begins(t, &event, count);
+                Event::SampleBegin { .. } => {
+                    let count = unseen[TASKS].all().saturating_add(times.len() as u64);
+                    skipped.begins(t, &event, count);
                     before = (times.len(), *strands, *joins);
                 }
-                Event::Recorded => *strands += 1,
-                Event::Inside { .. } => unrecorded.counts = true,
+                Event::SkipEnd => *strands += 1,
+                Event::SkippedTasks { .. } => skipped.counts = true,
                 Event::Restart {
                     tasks,
                     scopes,
@@ -298,7 +300,7 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
                     stack,
                 } if !begun => {
                     restarts = true;
-                    for (of, before) in skipped.iter_mut().zip([tasks, scopes, yields]) {
+                    for (of, before) in unseen.iter_mut().zip([tasks, scopes, yields]) {
                         of.skip(0, before);
                     }
                     *strands += stack.len() as usize;
@@ -309,7 +311,7 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
                 // It becomes one strand, and its tasks are not part of the graph.
                 let left_out = times.len() - before.0;
                 times.truncate(before.0);
-                skipped[TASKS].skip(before.0 as u64, left_out as u64);
+                unseen[TASKS].skip(before.0 as u64, left_out as u64);
                 (*strands, *joins) = (before.1 + 2, before.2);
             }
             begun = true;
@@ -317,7 +319,7 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
         if restarts {
             counts.restarts.push(place);
         }
-        for (of_all, of_thread) in counts.skipped.iter_mut().zip(skipped) {
+        for (of_all, of_thread) in counts.unseen.iter_mut().zip(unseen) {
             of_all.push(of_thread);
         }
         if let Some(offset) = bad {
@@ -332,7 +334,7 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
             counts.bad += 1;
         }
         tasks += times.len() as u64;
-        let members = counts.teams.told() as u64;
+        let members = counts.teams.member_count() as u64;
         if (tasks + members).max(scopes + members).max(yields) >= u64::from(NONE) - 1 {
             return Err(Error::Trace(
                 "the trace has 2^32 tasks or more, which is more than workspan can take".into(),
@@ -363,9 +365,9 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
         created.push(members);
     }
     counts.teams = teams;
-    let mut unrecorded = std::mem::take(&mut counts.unrecorded);
-    unrecorded.settle(&counts, &chunks.threads);
-    counts.unrecorded = unrecorded;
+    let mut skipped = std::mem::take(&mut counts.skipped);
+    skipped.settle(&counts, &chunks.threads);
+    counts.skipped = skipped;
     number(&mut counts, created, chunks.threads.len());
     Ok(counts)
 }
@@ -413,7 +415,7 @@ impl Survey {
     /// The index of a yield in the list of all.
     pub(super) fn yielded(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         let slot = slot(threads, name.0)?;
-        let count = self.skipped[YIELDS].get(slot)?.kept(name.1)?;
+        let count = self.unseen[YIELDS].get(slot)?.kept(name.1)?;
         place(slot, &self.yields, count)
     }
 
@@ -425,12 +427,12 @@ impl Survey {
     /// The index of a scope in the list of all.
     pub(super) fn scope(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         let slot = slot(threads, name.0)?;
-        let count = self.skipped[SCOPES].get(slot)?.kept(name.1)?;
+        let count = self.unseen[SCOPES].get(slot)?.kept(name.1)?;
         place(slot, &self.scopes, count)
     }
 
     /// The index of a stop among those that are named.
-    pub(super) fn named(&self, stop: Named) -> Option<u32> {
+    pub(super) fn named(&self, stop: NamedStop) -> Option<u32> {
         let at = self.named.binary_search(&stop).ok()?;
         Some(at as u32)
     }
@@ -438,7 +440,7 @@ impl Survey {
     /// The index of a task in order of creation.
     pub(super) fn task(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         let slot = slot(threads, name.0)?;
-        let count = self.skipped[TASKS].get(slot)?.kept(name.1)?;
+        let count = self.unseen[TASKS].get(slot)?.kept(name.1)?;
         Some(self.index[place(slot, &self.tasks, count)? as usize])
     }
 
@@ -446,9 +448,9 @@ impl Survey {
     pub(super) fn extent(&self) -> Extent {
         Extent {
             events: self.events,
-            tasks: self.total() + self.unrecorded.tasks_in_short() as usize,
+            tasks: self.total() + self.skipped.tasks_in_short() as usize,
             bad: self.bad,
-            drawn: self.unrecorded.drawn(),
+            drawn: self.skipped.drawn(),
             first: self.first,
             last: self.last,
         }

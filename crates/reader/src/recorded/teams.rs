@@ -88,7 +88,7 @@ impl Teams {
     }
 
     /// The number of member records.
-    pub(super) fn told(&self) -> usize {
+    pub(super) fn member_count(&self) -> usize {
         self.told.len()
     }
 

@@ -178,7 +178,7 @@ fn close_offs(events: &mut Events, raw: &mut RawTrace) {
     let last = raw.strands.end.iter().copied().max().unwrap_or(0);
     for (thread, off) in std::mem::take(&mut events.open_offs) {
         let end = last.max(off.t);
-        raw.offs.push(workspan_dag::Off {
+        raw.offs.push(workspan_dag::OffCpuInterval {
             thread,
             start: off.t,
             end,

@@ -80,7 +80,7 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         warnings: texts(line, "warnings")?,
         recorded: line.flag("recorded")?,
         cpu: None,
-        shortened: None,
+        read_folding: None,
         unread: unread(line)?,
         section: None,
         processes: processes(line)?,

@@ -6,7 +6,7 @@
 //!
 //! * header: `cpus`, `recorded`, `facts` (a list of `{"key":…,"value":…}`), `warnings` (a list of
 //!   texts), and `places` if labels alone do not distinguish positions: a list of `{"label":…}`
-//!   with `file`, `line`, `function`, `primitive`, `source`, `told_by` where known, the root's
+//!   with `file`, `line`, `function`, `primitive`, `source`, `reporter` where known, the root's
 //!   first. Places are then named by index if their label is ambiguous: `site_place` beside `site`,
 //!   `at_place` beside `at`.
 //! * `"scope":null` in a `create`: in no scope, though the task has one open. `"victim":null` and

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::line::Line;
 use workspan_dag::Error;
-use workspan_dag::{Dag, NONE, Place, ROOT_PLACE, THREAD_PRIMITIVE, ToldBy};
+use workspan_dag::{Dag, NONE, Place, ROOT_PLACE, Reporter, THREAD_PRIMITIVE};
 
 /// The place of root tasks if the trace does not specify it.
 pub(super) fn root_place() -> Place {
@@ -15,12 +15,12 @@ pub(super) fn root_place() -> Place {
 }
 
 /// How a place of the header's table is known, if the table says so.
-fn told_by(place: &Line<'_>) -> Result<Option<ToldBy>, Error> {
+fn reporter(place: &Line<'_>) -> Result<Option<Reporter>, Error> {
     if place.given("told_by").is_none() {
         return Ok(None);
     }
-    let word = place.word("told_by", &ToldBy::ALL.map(ToldBy::name))?;
-    Ok(ToldBy::ALL.get(word).copied())
+    let word = place.word("told_by", &Reporter::ALL.map(Reporter::name))?;
+    Ok(Reporter::ALL.get(word).copied())
 }
 
 /// The place that a label stands for: `file:line` is split, anything else is only a label.
@@ -85,7 +85,7 @@ impl Places {
                 function: text("function")?,
                 primitive: text("primitive")?,
                 source: text("source")?,
-                told_by: told_by(&line)?,
+                reporter: reporter(&line)?,
             });
         }
         if out.list.is_empty() {

@@ -23,7 +23,7 @@ mod recorded_damage;
 mod recorded_hops;
 mod recorded_joins;
 mod recorded_late;
-mod recorded_tasks_left_out;
+mod recorded_skipped_tasks;
 mod recorded_waits;
 mod recorded_window;
 mod regions;

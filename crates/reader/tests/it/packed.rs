@@ -43,7 +43,7 @@ fn damage_and_what_unpacks_without_end_are_refused() {
     let whole = packed(TEXT.as_bytes());
     for cut in 2..whole.len() {
         let error = read(&whole[..cut], &options).unwrap_err().to_string();
-        assert!(error.contains("can't be unpacked"), "{cut}: {error}");
+        assert!(error.contains("can't be uncompressed"), "{cut}: {error}");
         let allowed = OpenOptions {
             allow_truncated: true,
             ..OpenOptions::default()

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::writer::{File, installed, lane};
 use workspan_dag::build::{Mode, build};
-use workspan_dag::{Dag, OffWhy, ThreadEvent};
+use workspan_dag::{Dag, OffCpuReason, ThreadEvent};
 use workspan_reader::open::{Grain, read};
 use workspan_reader::recorded::preview::preview;
 use workspan_reader::{OpenOptions, recorded};
@@ -36,15 +36,15 @@ fn run() -> File {
     file
 }
 
-const OFFS: [(u32, u64, u64, OffWhy); 5] = [
-    (0, 25, 30, OffWhy::Preempted),
-    (0, 97, 99, OffWhy::Blocked),
-    (1, 40, 50, OffWhy::Preempted),
-    (1, 57, 60, OffWhy::Blocked),
-    (2, 18, 88, OffWhy::Blocked),
+const OFFS: [(u32, u64, u64, OffCpuReason); 5] = [
+    (0, 25, 30, OffCpuReason::Preempted),
+    (0, 97, 99, OffCpuReason::Blocked),
+    (1, 40, 50, OffCpuReason::Preempted),
+    (1, 57, 60, OffCpuReason::Blocked),
+    (2, 18, 88, OffCpuReason::Blocked),
 ];
 
-fn offs(dag: &Dag) -> Vec<(u32, u64, u64, OffWhy)> {
+fn offs(dag: &Dag) -> Vec<(u32, u64, u64, OffCpuReason)> {
     let offs = dag.offs.iter();
     offs.map(|off| (off.thread, off.start, off.end, off.why))
         .collect()

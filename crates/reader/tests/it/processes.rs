@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::writer::{File, lane, strands};
 use workspan_dag::samples::WaitedFor;
-use workspan_dag::{Dag, Error, OffWhy};
+use workspan_dag::{Dag, Error, OffCpuReason};
 use workspan_reader::{OpenOptions, processes};
 use workspan_trace::bundle;
 use workspan_trace::entry::{CallRole, RankCall};
@@ -127,8 +127,8 @@ fn whoever_comes_last_to_a_barrier_is_waited_for() {
     assert_eq!(
         offs,
         [
-            (0, 20_000, 60_000, OffWhy::Blocked),
-            (2, 30_000, 60_000, OffWhy::Blocked)
+            (0, 20_000, 60_000, OffCpuReason::Blocked),
+            (2, 30_000, 60_000, OffCpuReason::Blocked)
         ]
     );
     assert_eq!(dag.handoffs.list.len(), 2);

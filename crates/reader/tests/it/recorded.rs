@@ -128,12 +128,12 @@ fn a_killed_process_ends_at_its_last_record() {
     assert_eq!([end(0), end(1), end(2), end(3)], [70, 70, 40, 66]);
     let says = |what: &str| dag.meta.warnings.iter().any(|w| w.contains(what));
     assert!(
-        says("did not end in an orderly way") && says("2 task(s) open"),
+        says("was killed or ended by _exit or exec") && says("2 task(s) that were open"),
         "{:?}",
         dag.meta.warnings
     );
     assert!(
-        says("1 task(s) were created and never began"),
+        says("1 task(s) were created but never began"),
         "{:?}",
         dag.meta.warnings
     );

@@ -49,10 +49,7 @@ fn damage_is_an_error_that_says_where_and_can_be_read_around() {
         dag.meta.warnings
     );
     assert!(
-        dag.meta
-            .warnings
-            .iter()
-            .any(|w| w.contains("a chunk is missing")),
+        dag.meta.warnings.iter().any(|w| w.contains("A chunk of")),
         "{:?}",
         dag.meta.warnings
     );
@@ -234,12 +231,12 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                             numbers.next(3),
                         ],
                         Kind::Folded => vec![0],
-                        Kind::Inside => vec![numbers.next(1000)],
-                        Kind::Unrecorded | Kind::Sampled => {
+                        Kind::SkippedTasks => vec![numbers.next(1000)],
+                        Kind::SkipBegin | Kind::SampleBegin => {
                             // A class of joins, or of tasks.
                             vec![numbers.next(3), numbers.next(4) | numbers.next(2) << 33]
                         }
-                        Kind::Part => {
+                        Kind::StolenPart => {
                             vec![numbers.next(lanes), numbers.next(4), numbers.next(3)]
                         }
                         _ => vec![],

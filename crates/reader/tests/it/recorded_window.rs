@@ -9,7 +9,7 @@ use workspan_reader::OpenOptions;
 use workspan_trace::entry::ClockPair;
 use workspan_trace::event::{Event, Events};
 use workspan_trace::thread_state::ThreadState;
-use workspan_trace::window::{Cut, Window, copy_window};
+use workspan_trace::window::{Window, WindowStatistics, copy_window};
 use workspan_trace::wire::Kind;
 use workspan_trace::{Trace, TraceWriter};
 
@@ -48,7 +48,7 @@ fn read(bytes: &[u8]) -> Result<Dag, workspan_dag::Error> {
     workspan_reader::open::read(Path::new("t"), bytes, &OpenOptions::default())
 }
 
-fn cut(bytes: &[u8], from: u64, to: u64) -> (Dag, Cut) {
+fn cut(bytes: &[u8], from: u64, to: u64) -> (Dag, WindowStatistics) {
     let trace = Trace::open(bytes).unwrap();
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();
     let pair = |ticks| ClockPair { ticks, ns: ticks };

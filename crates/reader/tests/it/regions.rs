@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use workspan_dag::{Dag, EndKind, NONE, OffWhy, ScopeKind, StartKind, TaskKind};
+use workspan_dag::{Dag, EndKind, NONE, OffCpuReason, ScopeKind, StartKind, TaskKind};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::read;
 use workspan_trace::wire::Kind;
@@ -172,7 +172,7 @@ fn a_region_cut_short_ends_with_the_trace() {
             .meta
             .warnings
             .iter()
-            .filter(|w| !w.contains("orderly") && !w.contains("never began"))
+            .filter(|w| !w.contains("_exit") && !w.contains("never began"))
             .collect();
         assert!(told.is_empty(), "{until}: {told:?}");
         let last = dag.strands.end.iter().max();
@@ -403,7 +403,7 @@ fn a_lock_waited_for_is_blocked_once() {
     file.cut = Some(bytes);
     let dag = dag(&file);
     let offs: Vec<_> = dag.offs.iter().map(|o| (o.start, o.end, o.why)).collect();
-    assert_eq!(offs, [(30, 100, OffWhy::Blocked)]);
+    assert_eq!(offs, [(30, 100, OffCpuReason::Blocked)]);
     assert!(dag.meta.warnings.is_empty(), "{:?}", dag.meta.warnings);
 }
 

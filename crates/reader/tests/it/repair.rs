@@ -4,7 +4,9 @@ use crate::dice::Dice;
 use proptest::prelude::*;
 use workspan_dag::build::{Mode, build};
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
-use workspan_dag::{Dag, Lists, NONE, Off, OffWhy, Place, ScopeKind, TaskKind, TimeUnit};
+use workspan_dag::{
+    Dag, Lists, NONE, OffCpuInterval, OffCpuReason, Place, ScopeKind, TaskKind, TimeUnit,
+};
 use workspan_reader::open::OpenOptions;
 use workspan_reader::text;
 
@@ -129,8 +131,8 @@ fn nonsense(seed: u64, tasks: u32, strands: u32, sane_times: bool) -> RawTrace {
         if raw.parts.iter().all(|p: &RawRegion| p.task != task) {
             raw.parts.push(region);
         }
-        let (start, why) = (u64::from(below(50)), OffWhy::Blocked);
-        raw.offs.push(Off {
+        let (start, why) = (u64::from(below(50)), OffCpuReason::Blocked);
+        raw.offs.push(OffCpuInterval {
             thread: below(2),
             start,
             end: start + u64::from(below(9)),

@@ -96,5 +96,5 @@ fn a_table_is_recognised_and_is_not_a_trace() {
         "{told}"
     );
     assert!(told.contains("`workspan scale --from`"), "{told}");
-    assert!(Format::of(b"tag,work").is_none());
+    assert!(Format::detect(b"tag,work").is_none());
 }

@@ -17,7 +17,7 @@ use crate::launch::environment::{self, LIST};
 
 /// A program that cargo would have started.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Started {
+pub struct DryRunCommand {
     /// The program, preceded by the user's own runner if there is one, and its arguments.
     pub words: Vec<OsString>,
     /// The working directory.
@@ -30,7 +30,7 @@ pub struct Started {
 ///
 /// # Errors
 /// cargo cannot be started or fails; its own messages are on stderr.
-pub fn listed(cargo: &OsStr, args: &[OsString]) -> anyhow::Result<Vec<Started>> {
+pub fn listed(cargo: &OsStr, args: &[OsString]) -> anyhow::Result<Vec<DryRunCommand>> {
     let mut line = CargoLine::parse(args);
     // Here, `cargo workspan run` means the same as `cargo run`.
     if line.subcommand_name() == Some("workspan") {
@@ -41,7 +41,7 @@ pub fn listed(cargo: &OsStr, args: &[OsString]) -> anyhow::Result<Vec<Started>> 
     let user = UserConfig::read(&line)?;
     line.add_config(runner_config(&user, &tools.runner)?);
     let list = tools.folder.join(format!("list-{}", std::process::id()));
-    let read = |command: &mut Command| -> anyhow::Result<Vec<Started>> {
+    let read = |command: &mut Command| -> anyhow::Result<Vec<DryRunCommand>> {
         let status = command
             .status()
             .with_context(|| cargo.to_string_lossy().into_owned())?;
@@ -79,7 +79,7 @@ pub fn add(list: &Path, command: &Command) -> io::Result<()> {
         environment.extend(value.map(|value| (name.to_owned(), value.to_owned())));
     }
     environment.retain(|known| known.0 != LIST);
-    let started = Started {
+    let started = DryRunCommand {
         words: [command.get_program()]
             .into_iter()
             .chain(command.get_args())
@@ -97,7 +97,7 @@ pub fn add(list: &Path, command: &Command) -> io::Result<()> {
 
 /// Working directory, number of words, words, number of variables, names and values. Each ends with
 /// a zero byte, which none of them contains.
-fn text(started: &Started) -> Vec<u8> {
+fn text(started: &DryRunCommand) -> Vec<u8> {
     let mut out = Vec::new();
     let mut put = |part: &[u8]| {
         out.extend_from_slice(part);
@@ -116,17 +116,17 @@ fn text(started: &Started) -> Vec<u8> {
     out
 }
 
-fn parse(bytes: &[u8]) -> Vec<Started> {
+fn parse(bytes: &[u8]) -> Vec<DryRunCommand> {
     let mut parts = bytes.split(|&byte| byte == 0);
     let owned = |part: &[u8]| OsString::from_vec(part.to_vec());
-    let mut one = || -> Option<Started> {
+    let mut one = || -> Option<DryRunCommand> {
         let folder = parts.next().filter(|folder| !folder.is_empty())?;
         let number = |parts: &mut dyn Iterator<Item = &[u8]>| -> Option<usize> {
             std::str::from_utf8(parts.next()?).ok()?.parse().ok()
         };
-        let mut started = Started {
+        let mut started = DryRunCommand {
             folder: PathBuf::from(owned(folder)),
-            ..Started::default()
+            ..DryRunCommand::default()
         };
         for _ in 0..number(&mut parts)? {
             started.words.push(owned(parts.next()?));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn programs_are_read_as_they_were_written() {
-        let started = |word: &[u8]| Started {
+        let started = |word: &[u8]| DryRunCommand {
             words: vec!["/a b".into(), OsString::from_vec(word.to_vec())],
             folder: "/work\nspace".into(),
             environment: vec![("A".into(), "".into()), ("B".into(), "=\u{1f}".into())],

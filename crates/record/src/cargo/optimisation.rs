@@ -53,8 +53,8 @@ pub fn warning(profile: &str, root: &Path, given: &[OsString]) -> Option<String>
     let variable = |name: &str| std::env::var(name).ok();
     (level(profile, &sources, variable)? == "0").then(|| {
         format!(
-            "The program was built without optimisation (profile {profile}, opt-level 0): its times are not those of a \
-             release build."
+            "The program was built without optimisation (profile {profile}, opt-level 0), so its times differ from those of \
+            a release build."
         )
     })
 }

@@ -47,7 +47,7 @@ impl UserConfig {
         let (given, files) = (given(line, &directory), files(&directory));
         let env = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
 
-        let host = Compiler::of(line).host()?;
+        let host = Compiler::from_line(line).host()?;
         let target = line
             .values("--target")
             .pop()
@@ -110,7 +110,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn of(line: &CargoLine) -> Self {
+    fn from_line(line: &CargoLine) -> Self {
         let toolchain = line
             .toolchain
             .as_ref()
@@ -158,7 +158,7 @@ fn conditional(sources: &[&Vec<Source>], target: &str, line: &CargoLine) -> Opti
                 continue;
             };
             let facts = facts.get_or_insert_with(|| {
-                let said = Compiler::of(line)
+                let said = Compiler::from_line(line)
                     .ask(&["--print", "cfg", "--target", target])
                     .unwrap_or_default();
                 said.lines().filter_map(|l| l.parse().ok()).collect()

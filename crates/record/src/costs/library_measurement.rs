@@ -96,9 +96,9 @@ pub fn file<'a>(runtime: &Runtime, mut loaded: impl Iterator<Item = &'a Path>) -
 }
 
 /// Measurements by file, as named by [`name`].
-type Kept<T> = BTreeMap<String, T>;
+type MeasurementCache<T> = BTreeMap<String, T>;
 
-fn kept<T: DeserializeOwned>(folder: &Path, what: &str) -> Kept<T> {
+fn cached<T: DeserializeOwned>(folder: &Path, what: &str) -> MeasurementCache<T> {
     fs::read(calibration::file(folder, what))
         .ok()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
@@ -107,7 +107,7 @@ fn kept<T: DeserializeOwned>(folder: &Path, what: &str) -> Kept<T> {
 
 /// The stored measurement of this kind for the current version of the library.
 pub fn find<T: DeserializeOwned>(folder: &Path, what: &str, library: &Path) -> Option<T> {
-    kept(folder, what).remove(&name(library)?)
+    cached(folder, what).remove(&name(library)?)
 }
 
 /// Stores a measurement of this kind for later traces. Returns whether that succeeded.
@@ -120,7 +120,7 @@ pub fn keep<T: Serialize + DeserializeOwned>(
     let Some(name) = name(library) else {
         return false;
     };
-    let mut all = kept(folder, what);
+    let mut all = cached(folder, what);
     all.insert(name, measured);
     let text = serde_json::to_string(&all).unwrap_or_default();
     calibration::put(folder, &calibration::file(folder, what), &text)

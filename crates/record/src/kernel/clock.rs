@@ -20,7 +20,7 @@ pub struct Clock {
 
 impl Clock {
     /// Created from the header, the chunks' bases, the clock pairs and the end.
-    pub fn of(trace: &Trace<'_>) -> Self {
+    pub fn from_trace(trace: &Trace<'_>) -> Self {
         let first = ClockPair {
             ticks: trace.header.start_ticks,
             ns: trace.header.start_ns,

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use workspan_perf::OffInterval;
+use workspan_perf::OffCpuInterval;
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, CpuReading, ThreadEntry};
@@ -29,8 +29,8 @@ const MIN_LOST_NS: u64 = 20_000;
 pub fn unseen_off_times(
     trace: &Trace<'_>,
     clock: &Clock,
-    off: &BTreeMap<u32, Vec<OffInterval>>,
-) -> BTreeMap<u32, Vec<OffInterval>> {
+    off: &BTreeMap<u32, Vec<OffCpuInterval>>,
+) -> BTreeMap<u32, Vec<OffCpuInterval>> {
     let mut tids: BTreeMap<u32, u32> = BTreeMap::new();
     let mut readings: Vec<CpuReading> = Vec::new();
     for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
@@ -44,19 +44,19 @@ pub fn unseen_off_times(
             _ => {}
         }
     }
-    let mut unseen: BTreeMap<u32, Vec<OffInterval>> = BTreeMap::new();
+    let mut unseen: BTreeMap<u32, Vec<OffCpuInterval>> = BTreeMap::new();
     for reading in readings {
         let Some(&tid) = tids.get(&reading.thread) else {
             continue;
         };
         let window = (clock.ns(reading.from), clock.ns(reading.to));
         let off = off.get(&tid).map_or(&[][..], Vec::as_slice);
-        let on = on_times(window, off);
+        let on = on_cpu_times(window, off);
         let told: u64 = on.iter().map(|(begin, end)| end - begin).sum();
         let lost = told.saturating_sub(reading.ran_ns);
         if lost >= MIN_LOST_NS {
             let of_thread = unseen.entry(tid).or_default();
-            of_thread.extend(placed(on, lost).map(|(begin_ns, end_ns)| OffInterval {
+            of_thread.extend(placed(on, lost).map(|(begin_ns, end_ns)| OffCpuInterval {
                 tid,
                 begin_ns,
                 end_ns,
@@ -72,7 +72,7 @@ pub fn unseen_off_times(
 
 /// The parts of a window, from one moment in ns to another, that are in no off-CPU time. `off` is
 /// ordered by time.
-fn on_times((from, to): (u64, u64), off: &[OffInterval]) -> Vec<(u64, u64)> {
+fn on_cpu_times((from, to): (u64, u64), off: &[OffCpuInterval]) -> Vec<(u64, u64)> {
     let mut on = Vec::new();
     let mut last = from;
     let first = off.partition_point(|off| off.end_ns <= from);
@@ -103,8 +103,8 @@ fn placed(mut on: Vec<(u64, u64)>, mut lost: u64) -> impl Iterator<Item = (u64, 
 mod tests {
     use super::*;
 
-    fn off(begin_ns: u64, end_ns: u64) -> OffInterval {
-        OffInterval {
+    fn off(begin_ns: u64, end_ns: u64) -> OffCpuInterval {
+        OffCpuInterval {
             tid: 1,
             begin_ns,
             end_ns,
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_is_lost_lies_in_the_longest_times_on_the_cpu() {
-        let on = on_times((100, 1000), &[off(0, 50), off(90, 120), off(300, 700)]);
+        let on = on_cpu_times((100, 1000), &[off(0, 50), off(90, 120), off(300, 700)]);
         assert_eq!(on, [(120, 300), (700, 1000)]);
         let all = |lost| placed(on.clone(), lost).collect::<Vec<_>>();
         assert_eq!(all(0), []);
@@ -122,6 +122,6 @@ mod tests {
         assert_eq!(all(350), [(700, 1000), (250, 300)]);
         // More than the time on the CPU: all of it.
         assert_eq!(all(10_000), [(700, 1000), (120, 300)]);
-        assert_eq!(on_times((10, 20), &[off(0, 50)]), []);
+        assert_eq!(on_cpu_times((10, 20), &[off(0, 50)]), []);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use workspan_perf::OnTimes;
+use workspan_perf::OnCpuTimes;
 use workspan_symbols::{Mapping, Workspace};
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
@@ -19,12 +19,12 @@ const MIN_NAMED_NS: u64 = 1_000_000;
 /// An entry for each thread that ran.
 pub fn cpu_times(
     trace: &Trace<'_>,
-    on: &OnTimes,
+    on: &OnCpuTimes,
     samples: &Samples,
     mappings: &[Mapping],
     workspace: &Workspace,
 ) -> Vec<CpuTime> {
-    let clock = Clock::of(trace);
+    let clock = Clock::from_trace(trace);
     // A killed process has no end record; the kernel saw its threads until then.
     let to = match clock.end {
         u64::MAX => u64::MAX,

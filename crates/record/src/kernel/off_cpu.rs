@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use workspan_perf::{
-    OffInterval, OnTimes, Scope, Switch, Switches, off_intervals, on_times, read_switches,
+    OffCpuInterval, OnCpuTimes, Scope, Switch, Switches, off_cpu_intervals, on_cpu_times,
+    read_switches,
 };
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
@@ -21,7 +22,7 @@ use crate::kernel::clock::Clock;
 use crate::kernel::cpu_clock::unseen_off_times;
 use crate::kernel::samples::Samples;
 use crate::kernel::waits::Waits;
-use crate::kernel::yields::{Closeness, Off};
+use crate::kernel::yields::{MergeLimits, OffCpuTicks};
 use crate::launch::environment::{self, NO_PERF};
 use crate::options::settings::Sampling;
 
@@ -74,9 +75,9 @@ pub fn watch(spool: &Path) -> bool {
 #[derive(Debug, Default)]
 pub struct OffCpu {
     /// Off-CPU times by the kernel's thread id, in time order.
-    intervals: BTreeMap<u32, Vec<OffInterval>>,
+    intervals: BTreeMap<u32, Vec<OffCpuInterval>>,
     /// The times at which threads ran, by the kernel's process id.
-    on: BTreeMap<u32, OnTimes>,
+    on: BTreeMap<u32, OnCpuTimes>,
     /// Reasons why data is missing.
     missing: Vec<String>,
     watched: bool,
@@ -99,7 +100,7 @@ impl OffCpu {
                         all.watched = true;
                         if told.lost > 0 {
                             all.missing.push(format!(
-                                "the kernel had no room for {} context switches",
+                                "{} context switches did not fit into the kernel's buffer",
                                 told.lost
                             ));
                         }
@@ -107,9 +108,9 @@ impl OffCpu {
                             .file_stem()
                             .and_then(|stem| stem.to_str()?.parse().ok());
                         if let Some(process) = process {
-                            all.on.extend(on_times_of_each(&told, process));
+                            all.on.extend(on_cpu_times_of_each(&told, process));
                         }
-                        for interval in off_intervals(&told.switches) {
+                        for interval in off_cpu_intervals(&told.switches) {
                             all.intervals
                                 .entry(interval.tid)
                                 .or_default()
@@ -151,7 +152,7 @@ impl OffCpu {
     }
 
     /// Adds the waits that a process logged, if its switches were not watched.
-    pub fn add_waits(&mut self, process: u32, waits: impl Iterator<Item = OffInterval>) {
+    pub fn add_waits(&mut self, process: u32, waits: impl Iterator<Item = OffCpuInterval>) {
         if self.on.contains_key(&process) {
             return;
         }
@@ -177,7 +178,7 @@ impl OffCpu {
                 released_ns += u64::from(clock.ticks(released_ns) < released);
                 let is_inside = begin < released && clock.ticks(released_ns) >= released;
                 if is_inside && off.end_ns.saturating_sub(released_ns) >= MIN_CPU_WAIT_NS {
-                    waited_for_cpu.push(OffInterval {
+                    waited_for_cpu.push(OffCpuInterval {
                         begin_ns: released_ns,
                         preempted: true,
                         ..*off
@@ -205,10 +206,10 @@ impl OffCpu {
         let what = match (self.watched, estimated) {
             (true, _) => "not complete",
             (false, true) => {
-                "estimates: sums per chunk of records from schedstat, spread over its strands, as the kernel's switches \
-                 were not watched"
+                "estimates: sums per chunk of records from schedstat, spread over its strands, because context switches were not \
+                recorded"
             }
-            (false, false) => "not known, and count as work",
+            (false, false) => "not known; they count as work",
         };
         if !self.missing.is_empty() {
             notes.push(Note::new(
@@ -220,14 +221,14 @@ impl OffCpu {
     }
 
     /// The times at which the threads of a process ran; `None` if they were not watched.
-    pub fn on_times(&self, process: u32) -> Option<&OnTimes> {
+    pub fn on_cpu_times(&self, process: u32) -> Option<&OnCpuTimes> {
         self.on.get(&process)
     }
 
     /// A sentence with the reason why the off-CPU times of the trace's threads are incomplete, if
     /// they are.
     pub fn unwatched_threads(&self, trace: &Trace<'_>) -> Option<String> {
-        let on = self.on_times(trace.header.pid)?;
+        let on = self.on_cpu_times(trace.header.pid)?;
         let threads = Threads::of(trace);
         let recorded = threads.entries.iter();
         let recorded = recorded.filter(|thread| threads.next_seq.contains_key(&thread.thread));
@@ -237,25 +238,25 @@ impl OffCpu {
         });
         (unseen > 0).then(|| {
             format!(
-                "Off-CPU times are not complete: the kernel told of no context switch of {unseen} of the {all} recorded threads, \
-                 so all of their time counts as work."
+                "Off-CPU times are incomplete: the kernel reported no context switch for {unseen} of the {all} recorded threads, \
+                so all of their time counts as work."
             )
         })
     }
 
     /// The off-CPU times of the thread with this id, in time order.
-    pub fn of_thread(&self, tid: u32) -> &[OffInterval] {
+    pub fn of_thread(&self, tid: u32) -> &[OffCpuInterval] {
         self.intervals.get(&tid).map_or(&[], Vec::as_slice)
     }
 
     /// The threads of process `pid`.
     pub fn threads_of(&self, pid: u32) -> impl Iterator<Item = u32> + '_ {
-        self.on.get(&pid).into_iter().flat_map(OnTimes::threads)
+        self.on.get(&pid).into_iter().flat_map(OnCpuTimes::threads)
     }
 
     /// One more chunk for each of the trace's threads: thread, seq, base time in ticks, records.
     /// With a window, only the part inside of it.
-    pub fn chunks(&self, trace: &Trace<'_>, window: Option<&Window>) -> Vec<OffChunk> {
+    pub fn chunks(&self, trace: &Trace<'_>, window: Option<&Window>) -> Vec<OffCpuChunk> {
         let threads = Threads::of(trace);
         let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
         let mut chunks = Vec::new();
@@ -273,7 +274,7 @@ impl OffCpu {
             let mut offs = Vec::new();
             let mut last = thread.start_ticks.max(from);
             if thread.waited_ns >= MIN_WAITED_NS && base < last {
-                offs.push(Off {
+                offs.push(OffCpuTicks {
                     begin: base,
                     end: last,
                     blocked: false,
@@ -288,7 +289,7 @@ impl OffCpu {
                 if begin >= end || end <= last {
                     continue;
                 }
-                offs.push(Off {
+                offs.push(OffCpuTicks {
                     begin,
                     end,
                     blocked: !interval.preempted,
@@ -296,7 +297,7 @@ impl OffCpu {
                 last = end;
             }
             let elapsed = threads.clock.end.min(to).saturating_sub(base);
-            let close = Closeness::new(|ns| threads.clock.length(ns), elapsed);
+            let close = MergeLimits::new(|ns| threads.clock.length(ns), elapsed);
             if close.are_many(&offs) {
                 offs = close.merged(&offs, record_times(trace, thread.thread));
             }
@@ -311,7 +312,7 @@ impl OffCpu {
                 last = off.end;
             }
             if !payload.is_empty() {
-                chunks.push(OffChunk {
+                chunks.push(OffCpuChunk {
                     thread: thread.thread,
                     seq,
                     base,
@@ -324,7 +325,7 @@ impl OffCpu {
 }
 
 /// Off-CPU records of one thread.
-pub struct OffChunk {
+pub struct OffCpuChunk {
     /// The thread's number in the trace.
     pub thread: u32,
     /// The chunk's number; it follows the thread's other chunks.
@@ -347,7 +348,7 @@ impl Threads {
         let mut threads = Self {
             entries: Vec::new(),
             next_seq: BTreeMap::new(),
-            clock: Clock::of(trace),
+            clock: Clock::from_trace(trace),
         };
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
             match chunk.kind {
@@ -380,7 +381,7 @@ fn record_times<'a>(trace: &Trace<'a>, thread: u32) -> impl Iterator<Item = u64>
 }
 
 /// The times at which threads ran, for the watched process and those that it started.
-fn on_times_of_each(told: &Switches, watched: u32) -> BTreeMap<u32, OnTimes> {
+fn on_cpu_times_of_each(told: &Switches, watched: u32) -> BTreeMap<u32, OnCpuTimes> {
     let mut of_each: BTreeMap<u32, Vec<Switch>> = BTreeMap::from([(watched, Vec::new())]);
     for switch in &told.switches {
         let process = told.processes.get(&switch.tid).copied();
@@ -389,7 +390,7 @@ fn on_times_of_each(told: &Switches, watched: u32) -> BTreeMap<u32, OnTimes> {
     }
     let of_each = of_each.into_iter();
     of_each
-        .map(|(process, switches)| (process, on_times(&switches, process)))
+        .map(|(process, switches)| (process, on_cpu_times(&switches, process)))
         .collect()
 }
 
@@ -404,7 +405,7 @@ mod tests {
         // Ticks of 0.3 ns, so that most releases lie between two nanoseconds.
         let pair = |ticks, ns| ClockPair { ticks, ns };
         let clock = Clock::between(pair(0, 0), pair(10_000_000, 3_000_000));
-        let off = |begin_ns, end_ns, preempted| OffInterval {
+        let off = |begin_ns, end_ns, preempted| OffCpuInterval {
             tid: 5,
             begin_ns,
             end_ns,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
 use std::time::Duration;
 
-use workspan_perf::{OffInterval, Sample, Switches};
+use workspan_perf::{OffCpuInterval, Sample, Switches};
 use workspan_symbols::{CodeFrame, Mapping, Workspace, stacks};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{
@@ -60,7 +60,7 @@ impl Samples {
 
     /// The stack that the kernel took when the thread gave up the CPU. `last` is the time of the
     /// switch before; a stack from then or earlier does not belong to this one.
-    fn stop(&self, off: &OffInterval, last: Option<u64>) -> Option<&[u64]> {
+    fn stop(&self, off: &OffCpuInterval, last: Option<u64>) -> Option<&[u64]> {
         let stops = self.stops.get(&off.tid)?;
         // The kernel takes the stack just before it records the switch.
         let after = stops.partition_point(|stop| stop.ns <= off.begin_ns);
@@ -76,7 +76,7 @@ impl Samples {
     fn blocked<'a>(
         &'a self,
         clock: &Clock,
-        (tid, off): (u32, &'a [OffInterval]),
+        (tid, off): (u32, &'a [OffCpuInterval]),
         (inside, waits): (impl Fn(u64) -> bool, &'a Waits),
         chains: &mut BTreeMap<&'a [u64], u32>,
     ) -> (Vec<WaitEntry>, Vec<(u64, u32, u64)>) {
@@ -178,10 +178,8 @@ impl Samples {
         if self.hertz > 0 {
             let told = match self.stops.is_empty() {
                 false => "taken where they left a CPU".to_owned(),
-                true => {
-                    "none; kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON, allows them"
-                        .to_owned()
-                }
+                true => "none; they need kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON"
+                    .to_owned(),
             };
             notes.push(Note::new(STOPS, told));
         }
@@ -192,7 +190,7 @@ impl Samples {
             notes.push(Note::new(
                 WARNING,
                 format!(
-                    "No samples of the code, so functions and lines inside strands are not known: {}.",
+                    "Functions and lines inside strands are not known, because there are no samples of the code: {}.",
                     refused.join("; ")
                 ),
             ));
@@ -216,7 +214,7 @@ impl Samples {
         if self.by_tid.is_empty() && self.stops.is_empty() && waits.is_empty() {
             return Ok(());
         }
-        let clock = Clock::of(trace);
+        let clock = Clock::from_trace(trace);
         let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
         let mut chains: BTreeMap<&[u64], u32> = BTreeMap::new();
         let mut entries = Vec::new();

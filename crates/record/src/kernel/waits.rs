@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use workspan_perf::OffInterval;
+use workspan_perf::OffCpuInterval;
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, LoggedWait, RankCall, ThreadEntry, WaitKind};
@@ -47,7 +47,7 @@ pub struct Waits {
 
 impl Waits {
     /// Reads the log in a spool file.
-    pub fn of(trace: &Trace<'_>) -> Waits {
+    pub fn from_trace(trace: &Trace<'_>) -> Waits {
         let mut waits = Waits::default();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
             let bodies = entry::entries(chunk.payload);
@@ -138,9 +138,9 @@ impl Waits {
     }
 
     /// All waits as off-CPU times, for a process whose switches were not watched.
-    pub fn intervals(&self, clock: &Clock) -> impl Iterator<Item = OffInterval> {
+    pub fn intervals(&self, clock: &Clock) -> impl Iterator<Item = OffCpuInterval> {
         let all = self.by_tid.iter().flat_map(move |(&tid, waits)| {
-            waits.iter().map(move |wait| OffInterval {
+            waits.iter().map(move |wait| OffCpuInterval {
                 tid,
                 begin_ns: clock.ns(wait.begin),
                 end_ns: clock.ns(wait.end),

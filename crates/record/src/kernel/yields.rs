@@ -8,7 +8,7 @@
 
 /// A time off the CPU, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Off {
+pub(super) struct OffCpuTicks {
     pub begin: u64,
     pub end: u64,
     pub blocked: bool,
@@ -25,17 +25,17 @@ const MIN_YIELDS: usize = 64;
 
 /// The limits within which two off-CPU times are merged, in ticks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Closeness {
+pub(super) struct MergeLimits {
     near: u64,
     far: u64,
     /// The largest length of a merged time whose parts are not near.
     negligible: u64,
 }
 
-impl Closeness {
+impl MergeLimits {
     /// The limits for a thread that existed for `elapsed` ticks. `ticks` converts nanoseconds.
-    pub(super) fn new(ticks: impl Fn(u64) -> u64, elapsed: u64) -> Closeness {
-        Closeness {
+    pub(super) fn new(ticks: impl Fn(u64) -> u64, elapsed: u64) -> MergeLimits {
+        MergeLimits {
             near: ticks(MAX_NEAR_GAP_NS),
             far: ticks(MAX_GAP_NS),
             negligible: elapsed / NEGLIGIBLE_DIVISOR,
@@ -43,7 +43,7 @@ impl Closeness {
     }
 
     /// Whether `offs`, in time order, has enough times that may be merged.
-    pub(super) fn are_many(&self, offs: &[Off]) -> bool {
+    pub(super) fn are_many(&self, offs: &[OffCpuTicks]) -> bool {
         let close = offs.windows(2).filter(|pair| match pair {
             [a, b] => a.blocked == b.blocked && b.begin.saturating_sub(a.end) < self.far,
             _ => false,
@@ -52,7 +52,7 @@ impl Closeness {
     }
 
     /// Whether `next` can be merged with a time that ends with `last` and is `ticks` long so far.
-    fn holds(&self, last: &Off, ticks: u64, next: &Off) -> bool {
+    fn holds(&self, last: &OffCpuTicks, ticks: u64, next: &OffCpuTicks) -> bool {
         let apart = next.begin.saturating_sub(last.end);
         let both = ticks.saturating_add(next.ticks());
         let short = apart < self.far && both <= self.negligible;
@@ -61,13 +61,17 @@ impl Closeness {
 
     /// Merges times that are close and have no record of the thread between the begin of the first
     /// and the end of the last. `records` are the times of its records, ascending.
-    pub(super) fn merged(&self, offs: &[Off], records: impl Iterator<Item = u64>) -> Vec<Off> {
+    pub(super) fn merged(
+        &self,
+        offs: &[OffCpuTicks],
+        records: impl Iterator<Item = u64>,
+    ) -> Vec<OffCpuTicks> {
         let mut records = records.peekable();
-        let mut all: Vec<Off> = Vec::new();
+        let mut all: Vec<OffCpuTicks> = Vec::new();
         // The range from the first to the last of the times that were merged into the last one.
-        let mut run: Option<Off> = None;
+        let mut run: Option<OffCpuTicks> = None;
         for off in offs {
-            let ticks = all.last().map_or(0, Off::ticks);
+            let ticks = all.last().map_or(0, OffCpuTicks::ticks);
             let follows = run.as_mut().filter(|run| {
                 while records.next_if(|&t| t <= run.begin).is_some() {}
                 let alone = records.peek().is_none_or(|&t| t >= off.end);
@@ -89,7 +93,7 @@ impl Closeness {
     }
 }
 
-impl Off {
+impl OffCpuTicks {
     fn ticks(&self) -> u64 {
         self.end - self.begin
     }
@@ -99,8 +103,8 @@ impl Off {
 mod tests {
     use super::*;
 
-    fn off(begin: u64, end: u64, blocked: bool) -> Off {
-        Off {
+    fn off(begin: u64, end: u64, blocked: bool) -> OffCpuTicks {
+        OffCpuTicks {
             begin,
             end,
             blocked,
@@ -119,7 +123,7 @@ mod tests {
             off(81, 90, true),
         ];
         let records = [5, 10, 51, 95];
-        let close = Closeness {
+        let close = MergeLimits {
             near: 5,
             far: 0,
             negligible: 0,
@@ -132,20 +136,20 @@ mod tests {
             off(81, 90, true),
         ];
         assert_eq!(all, expected);
-        let ticks = |offs: &[Off]| offs.iter().map(|o| o.end - o.begin).sum::<u64>();
+        let ticks = |offs: &[OffCpuTicks]| offs.iter().map(|o| o.end - o.begin).sum::<u64>();
         assert_eq!(ticks(&all), ticks(&offs));
         // A record inside an off-CPU time also separates it from those before.
         assert_eq!(close.merged(&offs[..2], [30].into_iter()), offs[..2]);
         assert!(!close.are_many(&offs));
-        let yields: Vec<Off> = (0..100).map(|i| off(10 * i, 10 * i + 8, false)).collect();
-        let close = Closeness { far: 5, ..close };
+        let yields: Vec<OffCpuTicks> = (0..100).map(|i| off(10 * i, 10 * i + 8, false)).collect();
+        let close = MergeLimits { far: 5, ..close };
         assert!(close.are_many(&yields));
         assert_eq!(close.merged(&yields, std::iter::empty()).len(), 1);
     }
 
     #[test]
     fn times_that_are_further_apart_are_one_as_long_as_all_of_them_are_short() {
-        let close = Closeness::new(|ns| ns / 1000, 20_000);
+        let close = MergeLimits::new(|ns| ns / 1000, 20_000);
         let offs = [
             off(100, 108, false),
             // A gap of 52 ticks, then of 40; together 20 at most.

@@ -11,8 +11,8 @@ use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, setrlimit, waitid,
 };
 
-use crate::flight::{FlightRecorder, PartWriter};
-use crate::launch::signals::{Signals, Writing};
+use crate::flight_recorder::{FlightRecorder, PartWriter};
+use crate::launch::signals::{Signals, WritePhase};
 use crate::launch::stall::StallWatch;
 use crate::options::keep_windows::Windows;
 use crate::say;
@@ -30,7 +30,7 @@ pub fn run(
     spool: &Path,
     stall: Option<Duration>,
     parts: Option<PartWriter>,
-) -> io::Result<(ExitStatus, Writing)> {
+) -> io::Result<(ExitStatus, WritePhase)> {
     let signals = Signals::take(windows)?;
     let mut child = command.spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);

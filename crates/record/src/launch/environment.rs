@@ -56,7 +56,8 @@ pub const LIST: &str = "WORKSPAN_LIST";
 pub const PARTS: &str = "WORKSPAN_PARTS";
 /// For the runner: the user's own runner with its arguments ([`join`]).
 pub const USER_RUNNER: &str = "WORKSPAN_USER_RUNNER";
-/// For the runner: the variables that were changed for cargo, with the user's values ([`Changed`]).
+/// For the runner: the variables that were changed for cargo, with the user's values
+/// ([`EnvironmentChanges`]).
 pub const RESTORE: &str = "WORKSPAN_RESTORE";
 
 /// Separates the parts of a list in one variable.
@@ -79,11 +80,11 @@ pub fn split(value: &OsStr) -> Vec<OsString> {
 
 /// Variables changed for a command, with their previous values.
 #[derive(Debug, Default)]
-pub struct Changed {
+pub struct EnvironmentChanges {
     before: BTreeMap<String, Option<OsString>>,
 }
 
-impl Changed {
+impl EnvironmentChanges {
     /// Sets a variable for `command` and remembers its previous value.
     pub fn set(&mut self, command: &mut Command, name: &str, value: impl AsRef<OsStr>) {
         self.before
@@ -110,8 +111,8 @@ impl Changed {
     }
 }
 
-/// Removes all variables from `command`'s environment that [`Changed`] and the runner's settings
-/// put into ours.
+/// Removes all variables from `command`'s environment that [`EnvironmentChanges`] and the runner's
+/// settings put into ours.
 pub fn restore(command: &mut Command) {
     for part in std::env::var_os(RESTORE)
         .iter()

@@ -65,8 +65,8 @@ pub fn refusal(path: &Path, follow: bool) -> Option<String> {
     }
     if let Some(how) = privileged(path, &facts) {
         return Some(format!(
-            "{shown}: is {how}, and the system lets nothing be preloaded into such a program; record a copy of it (cp drops \
-             that), as a user with the rights it needs"
+            "{shown}: is {how}, and the system preloads nothing into such a program; record a copy of it (cp drops that), as \
+            a user with the rights that it needs"
         ));
     }
     let mut file = match File::open(path) {
@@ -83,8 +83,9 @@ pub fn refusal(path: &Path, follow: bool) -> Option<String> {
         let line = String::from_utf8_lossy(&head[2..read]);
         let interpreter = line.lines().next().unwrap_or_default().trim().to_owned();
         return Some(format!(
-            "{shown}: is a script (for {interpreter}), and `workspan record` records one program: --follow records every \
-             program that the script starts; or put `workspan record --` before the one of interest inside the script"
+            "{shown}: is a script (for {interpreter}), and `workspan record` records a single program; record every program \
+            that the script starts with --follow, or put `workspan record --` before the program of interest inside the \
+            script"
         ));
     }
     if !head.starts_with(b"\x7fELF") {

@@ -11,9 +11,8 @@ use workspan_symbols::linked;
 use crate::embedded;
 
 /// The warning for the trace and the user.
-pub const WARNING: &str = "LLVM's libomp stood in for libgomp (--swap-runtime): OpenMP that GCC compiled, if the program has any, \
-     was scheduled by another runtime, and C++ tasks with if(0) and copied objects, and detached tasks, are known to \
-     crash or to compute nonsense there.";
+pub const WARNING: &str = "LLVM's libomp replaced libgomp (--swap-runtime), so code that GCC compiled was scheduled by another runtime. \
+Detached tasks, and C++ tasks with if(0) and copied objects, are known to crash there or to give wrong results.";
 
 const NAMES: [&str; 2] = ["libomp.so.5", "libomp.so"];
 

@@ -46,7 +46,7 @@ pub struct Signals {
 }
 
 /// The phase after the program's end, in which its trace is written.
-pub struct Writing {
+pub struct WritePhase {
     shared: Arc<Shared>,
 }
 
@@ -102,7 +102,7 @@ impl Signals {
             .spawn(move || {
                 let mut asked_while_writing = 0;
                 for signal in incoming.forever() {
-                    told.came(signal, &windows, &mut asked_while_writing);
+                    told.received(signal, &windows, &mut asked_while_writing);
                 }
             })?;
         Ok(Signals { shared })
@@ -123,14 +123,14 @@ impl Signals {
     ///
     /// # Errors
     /// The system refuses a handler.
-    pub fn program_ended(self, spool: &Path) -> io::Result<Writing> {
+    pub fn program_ended(self, spool: &Path) -> io::Result<WritePhase> {
         // Signals that came until now were for the program.
         self.shared.asked.store(false, Ordering::SeqCst);
         *self.shared.phase() = Phase::Writing(spool.to_owned());
         // If files may not grow any further, writing the trace should fail instead of ending this
         // process.
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-        Ok(Writing {
+        Ok(WritePhase {
             shared: self.shared,
         })
     }
@@ -138,7 +138,7 @@ impl Signals {
 
 impl Shared {
     /// Handles a signal on the thread of signals.
-    fn came(&self, signal: i32, windows: &Windows, asked_while_writing: &mut u32) {
+    fn received(&self, signal: i32, windows: &Windows, asked_while_writing: &mut u32) {
         let mut phase = self.phase();
         match &mut *phase {
             Phase::Starting(_) | Phase::Running(_) if signal == SIGUSR2 => windows.signal(),
@@ -170,10 +170,10 @@ impl Shared {
     }
 }
 
-impl Writing {
+impl WritePhase {
     /// Whether a signal has come since the program's end. The user who sent it does not wait for a
     /// report.
-    pub fn asked_to_end(&self) -> bool {
+    pub fn is_ending(&self) -> bool {
         self.shared.asked.load(Ordering::SeqCst)
     }
 

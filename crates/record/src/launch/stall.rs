@@ -43,12 +43,12 @@ impl StallWatch {
         let thread = std::thread::Builder::new().name("stall".into());
         let thread = thread.spawn(move || {
             let each = (patience / 20).clamp(Duration::from_millis(20), Duration::from_secs(1));
-            let mut still = Still::new(patience);
+            let mut still = StallTimer::new(patience);
             // Any result other than a timeout means that the program has ended.
             while ended.recv_timeout(each) == Err(RecvTimeoutError::Timeout) {
                 if is_recording(&spool) && still.is_over(Instant::now(), cpu_ticks(program)) {
                     say!(
-                        "workspan: the program has stood still for {:.1} s: it used no CPU. It is ended now (--stall)",
+                        "workspan: the program has used no CPU for {:.1} s, so it is ended now (--stall)",
                         patience.as_secs_f64()
                     );
                     signal_all(program, Signal::TERM);
@@ -77,17 +77,17 @@ impl Drop for StallWatch {
 }
 
 /// The time since which the CPU time has hardly grown.
-pub(crate) struct Still {
+pub(crate) struct StallTimer {
     patience: Duration,
     max_ticks: u64,
     since: Option<(Instant, u64)>,
 }
 
-impl Still {
+impl StallTimer {
     /// Detects a standstill of this length.
-    pub(crate) fn new(patience: Duration) -> Still {
+    pub(crate) fn new(patience: Duration) -> StallTimer {
         let max_ticks = MAX_SHARE * patience.as_secs_f64() * TICKS_PER_SECOND;
-        Still {
+        StallTimer {
             patience,
             max_ticks: max_ticks as u64,
             since: None,
@@ -95,7 +95,7 @@ impl Still {
     }
 
     /// Whether the program has now stood still for long enough.
-    pub(crate) fn stands_still(&mut self, program: Pid) -> bool {
+    pub(crate) fn has_stalled(&mut self, program: Pid) -> bool {
         self.is_over(Instant::now(), cpu_ticks(program))
     }
 
@@ -206,7 +206,7 @@ mod tests {
     fn only_a_program_that_uses_no_cpu_stands_still() {
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
-        let mut still = Still::new(Duration::from_secs(10));
+        let mut still = StallTimer::new(Duration::from_secs(10));
         assert!(!still.is_over(at(0), 100));
         assert!(!still.is_over(at(9), 101));
         // The program went on.

@@ -15,31 +15,31 @@ use crate::launch::environment::{
 /// Flags of folding.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FoldArgs {
-    /// Which subtrees that ran on one thread become one record: none (off), those shorter than a
-    /// time (10us), all (steals), or auto: those shorter than 10 µs, or more the larger the trace
-    /// is, on threads whose tasks take less than 1 µs, and on all once the trace has an eighth of
-    /// --max-size (default off)
+    /// Which subtrees are folded into one record if one thread ran them: none (off), those shorter
+    /// than a time (10us), all (steals), or auto (default off). auto folds those shorter than 10
+    /// µs, and longer ones in a larger trace, on threads whose tasks take less than 1 µs; once the
+    /// trace has an eighth of --max-size, on all threads
     #[arg(long, value_name = "auto|off|steals|TIME")]
     pub fold: Option<FoldWhen>,
-    /// Keep a folded trace near this number of strands, by folding longer subtrees the more
-    /// strands it has; without --fold, those of 10 µs and more. A folded subtree counts as one
-    /// strand. With off, subtrees longer than --fold stay as they are, however large the trace
-    /// becomes (default: 1000 for each thread that folds)
+    /// Keep a folded trace near this number of strands, by folding longer subtrees the more strands
+    /// it has; without --fold, those of 10 µs and more. A folded subtree counts as one strand. With
+    /// off, subtrees longer than --fold are never folded, however large the trace becomes (default:
+    /// 1000 for each thread that folds)
     #[arg(long, value_name = "N|off")]
     pub fold_strands: Option<StrandTarget>,
-    /// Fold only subtrees of at most this many tasks. Without --fold or --fold-strands, fold all of
-    /// them
+    /// Fold only subtrees with at most this many tasks; without --fold and --fold-strands, all such
+    /// subtrees
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub fold_tasks: Option<u64>,
-    /// With --fold auto, fold longer subtrees, up to 1 ms, to keep the trace below this (default
-    /// 256MB)
+    /// With --fold auto: fold longer subtrees, up to 1 ms, to keep the trace below this size
+    /// (default 256MB)
     #[arg(long, value_name = "SIZE", value_parser = max_size)]
     pub max_size: Option<u64>,
     /// Memory per thread for records that may still be folded (default 64MB)
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     pub max_memory: Option<u64>,
-    /// Never fold the tasks of this spawn site, as sort.rs:42 (Rayon, the Rust API) or a site's
-    /// name; may be given several times
+    /// Never fold the tasks of this spawn site, such as sort.rs:42 (Rayon, the Rust API), or a
+    /// site's name; repeatable
     #[arg(long, value_name = "SITE")]
     pub keep: Vec<String>,
 }

@@ -13,7 +13,7 @@ use workspan_recorder::{CALLS, MAX_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 use workspan_trace::Trace;
 use workspan_trace::entry::{ClockPair, Note};
 use workspan_trace::note_keys::{PART_OF_RUN, WARNING};
-use workspan_trace::window::{Cut, Window};
+use workspan_trace::window::{Window, WindowStatistics};
 
 use crate::kernel::clock::Clock;
 use crate::launch::environment::PARTS;
@@ -60,11 +60,7 @@ impl FromStr for Length {
 /// The text is not a length, or is zero.
 pub fn positive(text: &str) -> Result<Length, ParseError> {
     match text.parse::<Length>()? {
-        Length { ns: 0 } => Err(ParseError::new(
-            text,
-            "a length to keep",
-            "more than no time, as nothing would be kept",
-        )),
+        Length { ns: 0 } => Err(ParseError::new(text, "a length to keep", "a time above 0")),
         length => Ok(length),
     }
 }
@@ -72,14 +68,14 @@ pub fn positive(text: &str) -> Result<Length, ParseError> {
 /// `--delay`, `--duration` and `--ring`.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct WindowArgs {
-    /// Start to record this long after the program's start: 500ms, 5s, 2m (SIGUSR2 to `workspan
-    /// record` starts and stops as well)
+    /// Start recording this long after the program starts: 500ms, 5s, 2m (SIGUSR2 to `workspan
+    /// record` also starts and stops it)
     #[arg(long, value_name = "TIME")]
     pub delay: Option<Length>,
-    /// Record for this long; the program runs on
+    /// Record for this long; the program continues afterwards
     #[arg(long, value_name = "TIME", value_parser = positive)]
     pub duration: Option<Length>,
-    /// Keep only the last part of this length before the program's end, in a file of bounded size
+    /// Keep only the last part of the run, of this length, in a file of bounded size
     #[arg(long, value_name = "TIME", conflicts_with_all = ["delay", "duration"], value_parser = positive)]
     pub ring: Option<Length>,
 }
@@ -263,7 +259,7 @@ impl Windows {
         }
         let signals = self.signals.lock().map(|s| s.0.clone());
         let signals = signals.unwrap_or_default();
-        let mut parts = self.parts.kept(start, &signals, end.max(start))?;
+        let mut parts = self.parts.intervals(start, &signals, end.max(start))?;
         if parts.is_empty() {
             // An empty part still gets a trace, which says that nothing was kept.
             parts.push((end, end));
@@ -277,7 +273,7 @@ impl Windows {
 }
 
 /// The notes in a trace about the part that it contains.
-pub fn notes(window: &Window, start_ns: u64, cut: &Cut) -> Vec<Note> {
+pub fn notes(window: &Window, start_ns: u64, cut: &WindowStatistics) -> Vec<Note> {
     let seconds = |pair: ClockPair| pair.ns.saturating_sub(start_ns) as f64 / 1e9;
     let (from, to) = (seconds(window.from), seconds(window.to));
     let mut notes = vec![Note::new(
@@ -287,22 +283,23 @@ pub fn notes(window: &Window, start_ns: u64, cut: &Cut) -> Vec<Note> {
     let mut warn = |what: String| notes.push(Note::new(WARNING, what));
     if from >= to {
         warn(format!(
-            "The run ended {to:.3} s after its start, before the part to keep began: nothing of it is here."
+            "The run ended {to:.3} s after its start, before the part to keep began, so the trace is empty."
         ));
     } else if cut.early {
         warn(format!(
-            "Nothing was recorded before this part's end, {to:.6} s after the program's start: it is shown as one strand of the main thread."
+            "Nothing was recorded in this part, which ends {to:.6} s after the program's start; it is shown as one strand of \
+            the main thread."
         ));
     } else if cut.open > 0 {
         warn(format!(
-            "This is a part of the run, from {from:.3} s after its start on: {} task(s) that ran or waited then, and those that were created \
-             before and began later, are roots here; who waits for them is not known.",
+            "This is a part of the run, from {from:.3} s after its start. {} task(s) that ran or waited then, and tasks that \
+            were created before and began later, are roots here; which tasks wait for them is not known.",
             cut.open
         ));
     }
     if cut.broken > 0 {
         warn(format!(
-            "Of {} thread(s) a chunk is missing; what they did from there on is not known.",
+            "A chunk of {} thread(s) is missing; what they did afterwards is not known.",
             cut.broken
         ));
     }

@@ -37,7 +37,7 @@ impl MaxOverhead {
     }
 
     /// The flag's value in the preloaded library's format, or the default.
-    pub fn told(given: Option<MaxOverhead>) -> String {
+    pub fn describe(given: Option<MaxOverhead>) -> String {
         match given {
             Some(MaxOverhead(per_million)) => format!("{per_million}:{HELD_TASKS}"),
             None => format!("{}:{DEFAULT_HELD_TASKS}", Self::DEFAULT.0),
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_holds_sooner() {
-        assert_eq!(MaxOverhead::told(Some(MaxOverhead(7))), "7:8192");
-        assert_eq!(MaxOverhead::told(None), "100000:16384");
+        assert_eq!(MaxOverhead::describe(Some(MaxOverhead(7))), "7:8192");
+        assert_eq!(MaxOverhead::describe(None), "100000:16384");
     }
 }

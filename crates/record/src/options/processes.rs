@@ -33,18 +33,22 @@ impl FromStr for ProcessesArg {
 
 /// How the processes that the program starts are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Followed {
+pub struct ProcessHandling {
     /// Whether they are recorded.
     pub follow: bool,
     /// Whether all of them become one trace.
     pub as_one: bool,
 }
 
-impl Followed {
+impl ProcessHandling {
     /// From the flags. A launcher's processes are the run, so they are recorded, in one trace.
-    pub fn new(follow: bool, processes: Option<ProcessesArg>, command: &[OsString]) -> Followed {
+    pub fn new(
+        follow: bool,
+        processes: Option<ProcessesArg>,
+        command: &[OsString],
+    ) -> ProcessHandling {
         let launches = command.first().is_some_and(|program| is_launcher(program));
-        Followed {
+        ProcessHandling {
             follow: follow || processes.is_some() || launches,
             as_one: processes.map_or(launches, |kept| kept == ProcessesArg::One),
         }
@@ -80,7 +84,7 @@ mod tests {
 
     fn followed(follow: bool, processes: Option<&str>, program: &str) -> (bool, bool) {
         let processes = processes.and_then(|text| text.parse().ok());
-        let of = Followed::new(follow, processes, &[OsString::from(program)]);
+        let of = ProcessHandling::new(follow, processes, &[OsString::from(program)]);
         (of.follow, of.as_one)
     }
 

@@ -60,7 +60,7 @@ impl Watch {
         };
         if counters.is_some_and(|names| names.split(',').all(|name| name.trim().is_empty())) {
             anyhow::bail!(
-                "--counters: names no counter; give some, as instructions,page-faults, or leave it out"
+                "--counters: names no counter; give some, such as instructions,page-faults, or leave it out"
             );
         }
         if sample.is_none()
@@ -103,7 +103,7 @@ impl Watch {
     pub fn count_instructions(&mut self) -> anyhow::Result<()> {
         if self.counters.iter().any(|c| c.name == "instructions") {
             anyhow::bail!(
-                "--count instructions counts what --counters instructions asks the CPU for; leave one out"
+                "--count instructions and --counters instructions count the same; leave one out"
             );
         }
         // The kernel would see the emulator's code and waits.
@@ -147,7 +147,7 @@ impl Watch {
         // so.
         let told = std::env::var_os(MAX_OVERHEAD).is_some() && !is_followed();
         if most.is_some() || !told {
-            command.env(MAX_OVERHEAD, MaxOverhead::told(most));
+            command.env(MAX_OVERHEAD, MaxOverhead::describe(most));
         }
         let told = self.counters.iter().map(|c| {
             let kernel = u8::from(c.kernel);

@@ -10,24 +10,26 @@ use crate::units::ParseError;
 /// Triggers: `--on-signal`, `--on-call` and the like.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct TriggerArgs {
-    /// With --ring: on SIGUSR2 to `workspan record`, keep the ring as a trace, and go on recording
+    /// With --ring: on SIGUSR2 to `workspan record`, keep the ring as a trace and continue
+    /// recording
     #[arg(long, requires = "ring")]
     pub on_signal: bool,
-    /// With --ring: the same on a call of workspan_keep() in the program
+    /// With --ring: keep the ring as a trace when the program calls workspan_keep()
     #[arg(long, requires = "ring")]
     pub on_call: bool,
-    /// With --ring: keep the ring when the program ends by a signal or with one of these exit
-    /// codes: 1,3, or `failure` for all but 0
+    /// With --ring: keep the ring if the program ends by a signal or with one of these exit codes,
+    /// such as 1,3, or `failure` for all but 0
     #[arg(long, value_name = "failure|CODES", requires = "ring")]
     pub on_exit_code: Option<ExitCodes>,
-    /// With --ring: keep the ring when the program has used no CPU for this long, once each time
+    /// With --ring: keep the ring when the program has used no CPU for this long, once for each
+    /// such pause
     #[arg(long, value_name = "TIME", value_parser = positive, requires = "ring")]
     pub on_stall: Option<Length>,
-    /// With --ring: keep the ring when a share of the worker time in the last second is exceeded,
-    /// as 'delay > 20%': of work, delay, no-work or lost (repeatable)
+    /// With --ring: keep the ring when a share of the worker time in the last second exceeds a
+    /// limit, such as 'delay > 20%': work, delay, no-work or lost (repeatable)
     #[arg(long, value_name = "CONDITION", requires = "ring")]
     pub on: Vec<Condition>,
-    /// Maximum number of traces that triggers keep; later ones are not kept (default 16)
+    /// Maximum number of traces that triggers keep (default 16); later ones are dropped
     #[arg(long, value_name = "N", requires = "ring", value_parser = clap::value_parser!(u32).range(1..))]
     pub most_parts: Option<u32>,
 }

@@ -28,7 +28,7 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
     }
     if let Some(link) = systems_link(output) {
         anyhow::bail!(
-            "{}: {} is the system's name for an open file, which a trace would replace; name a file",
+            "{}: {} is a name of an open file, which the trace would replace; name another file",
             output.display(),
             link.display()
         );
@@ -106,7 +106,7 @@ mod tests {
         std::os::unix::fs::symlink(&of_process, file("leads there")).unwrap();
         for refused in [PathBuf::from(&of_process), file("leads there")] {
             let why = check_output(&refused).unwrap_err().to_string();
-            assert!(why.contains("the system's name for an open file"), "{why}");
+            assert!(why.contains("a name of an open file"), "{why}");
         }
     }
 

@@ -8,8 +8,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_fold::Tails;
-use workspan_fold::{FoldOptions, Thieves};
+use workspan_fold::ThreadTails;
+use workspan_fold::{FoldOptions, StealKind};
 use workspan_reader::packed;
 use workspan_symbols::Workspace;
 use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
@@ -33,7 +33,7 @@ use crate::trace_file::process_facts::ProcessFacts;
 
 /// A trace that was finalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Finalized {
+pub struct FinalTrace {
     /// The number of tasks that the first records with tasks create: 0 if the process has no tasks.
     /// Counting all tasks would take as long as everything else here.
     pub tasks: u64,
@@ -100,7 +100,7 @@ pub fn finalize(
     output: &Path,
     off_cpu: &mut OffCpu,
     settings: &Settings<'_>,
-) -> anyhow::Result<Vec<(PathBuf, Finalized)>> {
+) -> anyhow::Result<Vec<(PathBuf, FinalTrace)>> {
     let &Settings {
         workspace,
         facts,
@@ -112,14 +112,16 @@ pub fn finalize(
     } = settings;
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
-    let clock = Clock::of(&trace);
+    let clock = Clock::from_trace(&trace);
     let unseen_ns = off_cpu.add_unseen(&trace, &clock);
-    let waits = Waits::of(&trace);
+    let waits = Waits::from_trace(&trace);
     off_cpu.add_waits(trace.header.pid, waits.intervals(&clock));
     off_cpu.split_at_releases(&waits, &clock);
     let off_cpu = &*off_cpu;
     let parts = windows.of(&trace, &clock);
-    let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));
+    let tails = tail_grain.map_or_else(ThreadTails::default, |grain| {
+        tails(&trace, clock.length(grain))
+    });
     let told = ProcessFacts::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
     let costs = costs(&told, &clock, tool);
@@ -157,7 +159,7 @@ pub fn finalize(
         Some(parts) => parts.into_iter().map(Some).collect(),
     };
     warnings.extend(off_cpu.unwatched_threads(&trace));
-    let mut written: Vec<(PathBuf, Finalized)> = Vec::new();
+    let mut written: Vec<(PathBuf, FinalTrace)> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let mut output = output.to_owned();
         if number > 0 {
@@ -182,7 +184,7 @@ pub fn finalize(
             }
             other => other.with_context(|| unwritten(&output, spool))?,
         }
-        let finalized = Finalized {
+        let finalized = FinalTrace {
             tasks: told.tasks,
             threads: told.threads,
             rank: told.all(key::RANK).first().and_then(|n| n.parse().ok()),
@@ -209,16 +211,16 @@ const MAX_PACKED_BYTES: usize = 2 << 20;
 const TAIL_MEMORY: usize = 16 << 20;
 
 /// The threads' last records, with subtrees shorter than this many ticks folded.
-fn tails(trace: &Trace<'_>, grain: u64) -> Tails {
+fn tails(trace: &Trace<'_>, grain: u64) -> ThreadTails {
     let options = FoldOptions {
         grain,
         max_tasks: u64::MAX,
         // The same as in the recorder.
-        thieves: Thieves::TakeChildren,
-        kept: Vec::new(),
+        thieves: StealKind::TakeChildren,
+        unfolded_sites: Vec::new(),
         memory: TAIL_MEMORY,
     };
-    Tails::of(trace, &options)
+    ThreadTails::fold(trace, &options)
 }
 
 fn unwritten(output: &Path, spool: &Path) -> String {
@@ -248,7 +250,7 @@ struct TraceParts<'a> {
     workspace: &'a Workspace,
     off_cpu: &'a OffCpu,
     waits: &'a Waits,
-    tails: &'a Tails,
+    tails: &'a ThreadTails,
     is_running: bool,
 }
 
@@ -325,7 +327,7 @@ impl TraceParts<'_> {
                 for chunk in self.off_cpu.chunks(trace, None) {
                     writer.events(chunk.thread, chunk.seq, (chunk.base, 0), &chunk.payload)?;
                 }
-                if let Some(on) = self.off_cpu.on_times(trace.header.pid) {
+                if let Some(on) = self.off_cpu.on_cpu_times(trace.header.pid) {
                     let (samples, mappings) = (&self.off_cpu.samples, &self.told.mappings);
                     let times = cpu_times(trace, on, samples, mappings, self.workspace);
                     writer.all_entries(ChunkKind::CpuTimes, times, |time, out| time.encode(out))?;
@@ -375,8 +377,7 @@ impl TraceParts<'_> {
     /// Uses the spool file as the trace, because there is no space for a copy. If there is enough
     /// space for that, adds its sites' lines and the notes. Returns the message about it.
     fn keep_as_recorded(&self, spool: &Path, output: &Path) -> io::Result<Option<String>> {
-        let what = "There was no room on the disk to write the trace anew: it is what the process left, with chunks that are \
-                    not full, and without samples and off-CPU times.";
+        let what = "The disk was too full to finish the trace. It is as the process left it, without samples and off-CPU times.";
         let mut chunks = TraceWriter::new(Cursor::new(Vec::new()), self.trace.header)?;
         self.write_notes(&[], &[what.to_owned()], &mut chunks)?;
         let chunks = chunks.finish()?.into_inner();

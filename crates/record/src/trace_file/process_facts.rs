@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use workspan_recorder::front::INHERITED;
+use workspan_recorder::abi::INHERITED;
 use workspan_symbols::{Mapping, Position, Site, Workspace};
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
@@ -85,7 +85,7 @@ impl ProcessFacts {
         let runs = !self.finished && std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
         runs.then(|| {
             format!(
-                "Process {pid} was still running when the recorded program had ended: its trace stops there."
+                "Process {pid} was still running when the recorded program ended; its trace stops there."
             )
         })
     }

@@ -2,7 +2,7 @@
 
 use core::ptr::NonNull;
 
-use crate::front::{HAS_ROOT, Handle, IS_WORKER, id};
+use crate::abi::{HAS_ROOT, Handle, IS_WORKER, id};
 use crate::thread;
 use crate::wire::Kind;
 

@@ -2,7 +2,7 @@
 
 use super::LiveHandle;
 use super::live_handle::MAX_OPERANDS;
-use crate::front::Handle;
+use crate::abi::Handle;
 use crate::thread;
 use crate::wire::Kind;
 use workspan_trace::entry::push_varint;

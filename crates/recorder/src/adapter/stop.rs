@@ -2,7 +2,7 @@
 
 use super::LiveHandle;
 use super::operands::optional;
-use crate::front::id;
+use crate::abi::id;
 use crate::wire::Kind;
 
 /// Where and when a task stopped. It names the stop wherever the runtime moves the task's stack

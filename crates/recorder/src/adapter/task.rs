@@ -1,7 +1,7 @@
 //! Tasks and scopes: creating, beginning and ending them.
 
 use super::LiveHandle;
-use crate::front::id;
+use crate::abi::id;
 use crate::wire::{Kind, create};
 
 impl LiveHandle {

@@ -2,7 +2,7 @@
 
 use super::LiveHandle;
 use super::operands::{optional, push_pairs};
-use crate::front::id;
+use crate::abi::id;
 use crate::system::KeepErrno;
 use crate::wire::{Kind, wait};
 use workspan_trace::entry::push_varint;

@@ -1,6 +1,6 @@
 //! Budgets of simulated runs.
 
-use super::compared::{Compared, MAX_COMPARED_SAMPLES, MIN_COMPARED_SAMPLES};
+use super::cost_comparison::{Compared, MAX_COMPARED_SAMPLES, MIN_COMPARED_SAMPLES};
 use super::{Budget, Choice, Settings, Watch};
 
 const SETTINGS: Settings = Settings {

@@ -1,6 +1,6 @@
 //! Decides when a thread has a budget at all.
 
-use super::{Begun, Budget, Settings};
+use super::{Budget, JoinTicket, Settings};
 
 /// The number of joins that a thread begins before it checks again whether it needs a budget.
 const JOINS_PER_CHECK: u32 = 1 << 12;
@@ -63,7 +63,7 @@ impl Watch {
     }
 
     /// The join that the budget decided about has ended ([`Budget::end`]).
-    pub fn end(&mut self, begun: Begun, now: u64, joins: u64) {
+    pub fn end(&mut self, begun: JoinTicket, now: u64, joins: u64) {
         if let Some(budget) = &mut self.budget {
             budget.end(begun, now, joins);
         }

@@ -7,11 +7,11 @@ use core::sync::atomic::Ordering;
 
 use super::readings::{self, READINGS};
 use super::{Owner, SCRATCH, folding, kept_chunks, owner_of, revive};
-use crate::folder::MAX_RECORD_BYTES;
-use crate::front::Handle;
+use crate::abi::Handle;
+use crate::chunk_folder::MAX_RECORD_BYTES;
+use crate::chunk_queue;
 use crate::process::{self, Recording};
-use crate::ring;
-use crate::spool::Mapped;
+use crate::spool::MappedChunk;
 use crate::system::KeepErrno;
 use crate::wire::{self, Kind};
 use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind};
@@ -42,7 +42,7 @@ pub(super) unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
     // SAFETY: the caller guarantees the owner.
     let owner = unsafe { &mut *owner };
     let size = match recording.ring {
-        Some(_) => ring::SIZE.max(recording.page),
+        Some(_) => chunk_queue::SIZE.max(recording.page),
         None => SIZES[(owner.chunks as usize).min(SIZES.len() - 1)].max(recording.page),
     };
     let header = next_header(recording, owner);
@@ -62,7 +62,7 @@ pub(super) unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
 }
 
 /// Makes the handle write to an empty chunk.
-fn begin(owner: &mut Owner, chunk: Mapped) {
+fn begin(owner: &mut Owner, chunk: MappedChunk) {
     owner.chunks += 1;
     owner.before.base = owner.handle.last;
     use_chunk(owner, chunk, 0);
@@ -70,7 +70,7 @@ fn begin(owner: &mut Owner, chunk: Mapped) {
 }
 
 /// Makes the handle write to a chunk, behind the first `used` bytes.
-pub(super) fn use_chunk(owner: &mut Owner, chunk: Mapped, used: usize) {
+pub(super) fn use_chunk(owner: &mut Owner, chunk: MappedChunk, used: usize) {
     owner.chunk = Some(chunk);
     let h = &mut owner.handle;
     h.base = chunk.payload();
@@ -88,7 +88,7 @@ pub(super) fn use_chunk(owner: &mut Owner, chunk: Mapped, used: usize) {
 /// # Safety
 /// The chunk is mapped and belongs to the calling thread, which does not write to it while it uses
 /// the records.
-pub(super) unsafe fn records<'a>(chunk: Mapped) -> &'a [u8] {
+pub(super) unsafe fn records<'a>(chunk: MappedChunk) -> &'a [u8] {
     let length = chunk.committed().load(Ordering::Relaxed) as usize;
     // SAFETY: the caller guarantees the chunk; its header counts this many bytes.
     unsafe { slice::from_raw_parts(chunk.payload(), length.min(chunk.capacity())) }
@@ -126,7 +126,7 @@ fn set_limit(owner: &mut Owner, limit: *mut u8) {
     };
 }
 
-/// [`crate::front::Table::refill`].
+/// [`crate::abi::Table::refill`].
 pub(crate) extern "C" fn refill(handle: *mut Handle) {
     // SAFETY: the handle is the calling thread's and the first field of its owner.
     unsafe {
@@ -207,7 +207,7 @@ pub(crate) unsafe fn long_record(
 ) {
     // With a ring, all chunks are small.
     let largest = match process::any_recording() {
-        Some(recording) if recording.ring.is_some() => ring::SIZE / 2,
+        Some(recording) if recording.ring.is_some() => chunk_queue::SIZE / 2,
         _ => SIZES[SIZES.len() - 1],
     };
     if length > largest - CHUNK_HEADER_SIZE - 2 * wire::SLACK - READINGS {

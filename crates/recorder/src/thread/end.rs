@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use super::chunks::{count_dropped, use_scratch};
 use super::{Gone, Own, Owner, folding, kept_chunks, name, owner_of, read_cpu_clock, revive};
-use crate::front::{HAS_ROOT, Handle, IS_WORKER};
-use crate::process::{self, Ended};
+use crate::abi::{HAS_ROOT, Handle, IS_WORKER};
+use crate::process::{self, RetiredThread};
 use crate::system::{self, KeepErrno};
 use crate::wire::Kind;
 
@@ -72,7 +72,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
             call();
         }
         if let Ok(mut ended) = recording.ended.lock() {
-            ended.push(Ended(owner));
+            ended.push(RetiredThread(owner));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Folding of a thread's chunks ([`crate::folder`]): when it begins, and when it stops.
+//! Folding of a thread's chunks ([`crate::chunk_folder`]): when it begins, and when it stops.
 
 use core::panic::AssertUnwindSafe;
 
@@ -6,13 +6,13 @@ use std::panic;
 
 use super::chunks::{records, use_chunk};
 use super::{Owner, read_cpu_clock};
+use crate::abi::Handle;
+use crate::chunk_folder::Folder;
 use crate::clock;
 use crate::cpu_clock::{self, Reading};
-use crate::folder::Folder;
-use crate::front::Handle;
 use crate::process::Recording;
-use crate::spool::Mapped;
-use workspan_fold::OffWindow;
+use crate::spool::MappedChunk;
+use workspan_fold::OffCpuWindow;
 use workspan_trace::wire::{self, Kind, RECORDER};
 
 /// The largest number of windows that are remembered. Beyond it, the last one grows.
@@ -25,7 +25,7 @@ pub(super) fn may_fold(recording: &Recording, owner: &Owner) -> bool {
 }
 
 /// Adds a window in which the thread was off the CPU while it made the records in its chunk.
-pub(super) fn remember(windows: &mut Vec<OffWindow>, off: OffWindow) {
+pub(super) fn remember(windows: &mut Vec<OffCpuWindow>, off: OffCpuWindow) {
     let full = windows.len() >= MAX_WINDOWS;
     match windows.last_mut().filter(|_| full) {
         Some(last) => (last.to, last.ticks) = (off.to, last.ticks.saturating_add(off.ticks)),
@@ -87,7 +87,7 @@ fn last_reading(owner: &Owner) -> u64 {
 
 /// Folds the full chunk, if that is wanted, and gives the handle the chunk that follows. Returns
 /// false if it did not.
-pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped) -> bool {
+pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: MappedChunk) -> bool {
     if !may_fold(recording, owner) {
         return false;
     }
@@ -104,7 +104,7 @@ pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped
         let folder = owner.folder.as_mut()?;
         folder.off_cpu(&owner.off_cpu);
         let next = folder.turn(recording, (chunk, records), thread, &mut number, last);
-        Some(next.ok_or(NoRoom))
+        Some(next.ok_or(SpoolFull))
     }));
     match turned {
         Ok(None) => false,
@@ -113,7 +113,7 @@ pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped
             use_chunk(owner, next.chunk, next.used);
             true
         }
-        Ok(Some(Err(NoRoom))) | Err(_) => {
+        Ok(Some(Err(SpoolFull))) | Err(_) => {
             stop_folding(recording, owner);
             false
         }
@@ -121,7 +121,7 @@ pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped
 }
 
 /// A chunk's records could not be written.
-struct NoRoom;
+struct SpoolFull;
 
 /// Stops folding the thread's records, including those in its chunk.
 pub(super) fn stop_folding(recording: &Recording, owner: &mut Owner) {
@@ -132,7 +132,7 @@ pub(super) fn stop_folding(recording: &Recording, owner: &mut Owner) {
 }
 
 /// Folds the records in the thread's last chunk. Returns false if that chunk stays as it is.
-pub(super) fn end(recording: &Recording, owner: &mut Owner, chunk: Mapped) -> bool {
+pub(super) fn end(recording: &Recording, owner: &mut Owner, chunk: MappedChunk) -> bool {
     let Some(mut folder) = owner.folder.take() else {
         return false;
     };

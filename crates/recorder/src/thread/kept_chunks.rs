@@ -1,22 +1,22 @@
-//! The chunks of a thread if only parts of the run are kept ([`crate::ring`]).
+//! The chunks of a thread if only parts of the run are kept ([`crate::chunk_queue`]).
 
 use super::Owner;
+use crate::chunk_queue;
 use crate::process::Recording;
-use crate::ring;
-use crate::spool::Mapped;
+use crate::spool::MappedChunk;
 use workspan_trace::thread_state::ThreadState;
 
 /// The state of a thread where its chunk begins.
-pub(super) struct AtBase {
+pub(super) struct BaseState {
     open: Box<ThreadState>,
     /// The time from which the chunk's records count, in ticks.
     base: u64,
 }
 
-impl AtBase {
+impl BaseState {
     /// For a thread that begins, with nothing open.
-    pub(super) fn new(base: u64) -> AtBase {
-        AtBase {
+    pub(super) fn new(base: u64) -> BaseState {
+        BaseState {
             open: Box::default(),
             base,
         }
@@ -24,9 +24,9 @@ impl AtBase {
 }
 
 /// Applies a chunk's records to the state with which the next chunk begins.
-pub(super) fn pass(owner: &mut Owner, chunk: &Mapped) {
+pub(super) fn pass(owner: &mut Owner, chunk: &MappedChunk) {
     if let Some(at) = &mut owner.at_base {
-        ring::pass(&mut at.open, chunk, at.base);
+        chunk_queue::pass(&mut at.open, chunk, at.base);
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn restart(owner: &mut Owner) {
     at.base = owner.handle.last;
     if owner.chunks > 1 {
         // SAFETY: the handle is the calling thread's; its chunk is empty.
-        unsafe { ring::restart(&raw mut owner.handle, &at.open) };
+        unsafe { chunk_queue::restart(&raw mut owner.handle, &at.open) };
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn restart(owner: &mut Owner) {
 ///
 /// # Safety
 /// The chunk belongs to the calling thread only, which does not use it afterwards.
-pub(super) unsafe fn seal(recording: &Recording, chunk: Mapped, last: u64) {
+pub(super) unsafe fn seal(recording: &Recording, chunk: MappedChunk, last: u64) {
     let (from, place) = (chunk.base_ns(), chunk.place());
     // SAFETY: the caller guarantees the chunk.
     unsafe { recording.spool.seal(chunk, false) };

@@ -2,8 +2,8 @@
 
 use super::Owner;
 use super::chunks::use_scratch;
+use crate::abi::Handle;
 use crate::clock;
-use crate::front::Handle;
 use crate::wire::Kind;
 
 /// The time that a probe adds to a strand's measured time, in ticks. It is half a record, because a

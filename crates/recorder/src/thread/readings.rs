@@ -2,8 +2,8 @@
 
 use super::chunks::refill;
 use super::{Owner, handle, owner_of};
+use crate::abi::Handle;
 use crate::counters::MAX_COUNTERS;
-use crate::front::Handle;
 use crate::system::KeepErrno;
 use crate::wire::{self, Kind};
 

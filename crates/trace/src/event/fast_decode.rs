@@ -11,12 +11,12 @@ use crate::wire::{self, Kind};
 const ROOM: usize = 40;
 
 /// The slice, and how much of it has been read.
-struct Piece<'a> {
+struct Cursor<'a> {
     bytes: &'a [u8; ROOM],
     at: usize,
 }
 
-impl Piece<'_> {
+impl Cursor<'_> {
     /// The next varint, unless it is one that takes 9 bytes.
     #[inline(always)]
     fn number(&mut self) -> Option<u64> {
@@ -43,7 +43,7 @@ impl<'a> Events<'a> {
         let word = u64::from_le_bytes(*bytes.first_chunk::<8>()?);
         let n = (word >> 5 & 7) as usize;
         let delta = (word >> 8) & ((1 << (8 * n)) - 1);
-        let mut piece = Piece { bytes, at: 1 + n };
+        let mut piece = Cursor { bytes, at: 1 + n };
         let event = match word as u8 & 31 {
             k if k == Kind::End as u8 => Event::End,
             k if k == Kind::EndResume as u8 => Event::EndResume,

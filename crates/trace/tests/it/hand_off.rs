@@ -417,7 +417,7 @@ fn a_folding_writer_killed_at_any_store_leaves_each_record_once() {
 }
 
 /// A thread whose full chunk is written to its place in the file, and whose memory is reused for
-/// the next one, twice (the recorder's `spool/moving.rs`).
+/// the next one, twice (the recorder's `spool/chunk_copy.rs`).
 #[test]
 fn a_moving_writer_killed_at_any_store_leaves_each_record_once() {
     let size = CHUNK_HEADER_SIZE + 16;

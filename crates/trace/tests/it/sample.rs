@@ -108,14 +108,14 @@ pub fn events() -> Vec<u8> {
     put(Kind::Resume, 1, &[]);
     put(Kind::ResumeStopped, 200, &[1, 1 << 40]);
     put(Kind::ResumeStopped, 1, &[0, 77]);
-    put(Kind::Sampled, 0, &[2, 9]);
-    put(Kind::Unrecorded, 300, &[2, 9]);
-    put(Kind::Part, 1, &[0, 2, 2]);
+    put(Kind::SampleBegin, 0, &[2, 9]);
+    put(Kind::SkipBegin, 300, &[2, 9]);
+    put(Kind::StolenPart, 1, &[0, 2, 2]);
     put(Kind::End, 1, &[]);
     put(Kind::Wait, 1, &[0, 5]);
     put(Kind::Resume, 1, &[]);
-    put(Kind::Inside, 0, &[70_000]);
-    put(Kind::Recorded, 1, &[]);
+    put(Kind::SkippedTasks, 0, &[70_000]);
+    put(Kind::SkipEnd, 1, &[]);
     put(Kind::Skip, 0, &[300, 2]);
     put(Kind::Restart, 0, &[9, 1, 1, 2, 1, 0]);
     put(Kind::End, (1 << 55) + 1, &[]);
@@ -133,7 +133,7 @@ pub fn file() -> Vec<u8> {
         start_ns: 500_000,
         length: 0,
         dropped: 0,
-        lack: workspan_trace::header::Lack::Disk,
+        lack: workspan_trace::header::ExhaustedResource::Disk,
     };
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
     writer

@@ -112,7 +112,7 @@ fn ticks(picture: &Picture, of: Of, free: Option<&FreeTime>, s: StrandId, part: 
         return 0;
     }
     match free {
-        Some(free) => free.between(from, to).1 as u64,
+        Some(free) => free.sums(from, to).1 as u64,
         // A strand that the part cuts contributes its share.
         None => {
             let weight = u128::from(picture.weight(s));

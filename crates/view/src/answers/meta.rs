@@ -298,7 +298,7 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
     let leaps = run.timeline()?.arcs.leaps();
     let (attempts, sleeps) = events::told(dag);
     let folded = dag.folded.sums().map(|f| f.1.tasks);
-    let mut warnings = checks::told(dag, &checks::checks(dag));
+    let mut warnings = checks::contradictions(dag, &checks::checks(dag));
     warnings.extend(dag.meta.cpu.as_ref().and_then(checks::outside));
     warnings.extend(dag.meta.warnings.iter().cloned());
     // A report in a file has no server that could make the parts.
@@ -346,7 +346,7 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
             regions: !dag.regions.is_empty() || !dag.parts.is_empty(),
             counters: dag.counters.iter().map(|c| c.name.as_str()).collect(),
             leaps: leaps > 0,
-            inside: session.mode == Mode::Server && dag.meta.shortened.is_some(),
+            inside: session.mode == Mode::Server && dag.meta.read_folding.is_some(),
         },
         ..told(run, &dag.meta)
     })

@@ -16,7 +16,7 @@ struct Summary {
     verdict: String,
     why: Vec<Vec<Piece>>,
     findings: Vec<FindingWords>,
-    checked: Vec<Checked>,
+    checked: Vec<CheckText>,
 }
 
 #[derive(Serialize)]
@@ -60,7 +60,7 @@ struct SourceAt {
 }
 
 #[derive(Serialize)]
-struct Checked {
+struct CheckText {
     state: &'static str,
     what: &'static str,
     value: String,
@@ -85,7 +85,7 @@ pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
             source: source(dag, finding),
         }
     });
-    let checked = said.checked.iter().map(|c| Checked {
+    let checked = said.checked.iter().map(|c| CheckText {
         state: match c.state {
             State::Good => "good",
             State::Bad => "bad",

@@ -293,7 +293,7 @@ fn path(picture: &Picture, s: StrandId) -> u64 {
 /// each child from where it is created to where it is waited for.
 fn span(picture: &Picture, tree: &Index, steps: &[Step]) -> u64 {
     let dag = &*picture.dag;
-    let (mut along, mut most) = (0u64, 0u64);
+    let (mut cursor, mut most) = (0u64, 0u64);
     let mut ends: BTreeMap<TaskId, u64> = BTreeMap::new();
     for step in steps {
         match *step {
@@ -303,18 +303,18 @@ fn span(picture: &Picture, tree: &Index, steps: &[Step]) -> u64 {
                 {
                     for joined in dag.waits.tasks.get(wait) {
                         if let Some(end) = ends.remove(joined) {
-                            along = along.max(end);
+                            cursor = cursor.max(end);
                         }
                     }
                 }
-                along = along.saturating_add(path(picture, s));
+                cursor = cursor.saturating_add(path(picture, s));
             }
             Step::Child(t) => {
-                let end = along.saturating_add(tree.subtrees.span.get(t as usize));
+                let end = cursor.saturating_add(tree.subtrees.span.get(t as usize));
                 ends.insert(t, end);
                 most = most.max(end);
             }
         }
     }
-    most.max(along)
+    most.max(cursor)
 }

@@ -222,7 +222,7 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
     let (mut start, mut end) = (u64::MAX, 0);
     // The path through a stretch runs along its strands, and through each child until the strand
     // that waited for it.
-    let (mut along, mut span) = (0u64, 0u64);
+    let (mut cursor, mut span) = (0u64, 0u64);
     let mut ends: Vec<(Index, u64)> = Vec::new();
     let mut code = (u16::MAX, 0);
     for step in steps {
@@ -233,14 +233,14 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
                 let first = joins.partition_point(|j| j.0 < s);
                 for &(_, task) in joins[first..].iter().take_while(|j| j.0 == s) {
                     if let Some(end) = ends.iter().find(|e| e.0 == task) {
-                        along = along.max(end.1);
+                        cursor = cursor.max(end.1);
                     }
                 }
                 if !joins[first..].is_empty() && joins[first].0 == s {
                     ends.clear();
                 }
-                along += known.path;
-                span = span.max(along);
+                cursor += known.path;
+                span = span.max(cursor);
                 let fold = fold_of(tree, s);
                 tasks += fold.map_or(0, |fold| fold.tasks);
                 strands += fold.map_or(1, |fold| fold.strands);
@@ -255,8 +255,8 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
             Step::Child(task) => {
                 let below = tree.tasks[task as usize];
                 let sums = below.sums;
-                ends.push((task, along + sums.span));
-                span = span.max(along + sums.span);
+                ends.push((task, cursor + sums.span));
+                span = span.max(cursor + sums.span);
                 children += 1;
                 tasks += sums.tasks;
                 strands += sums.strands;

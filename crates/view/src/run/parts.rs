@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use workspan_analysis::{Only, only, section};
+use workspan_analysis::{SectionTarget, only, section};
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
 use super::{Picture, Run};
@@ -24,7 +24,7 @@ pub(crate) struct Part {
     pub(crate) label: String,
     /// How often the region or part was opened, or the site's number of tasks.
     pub(crate) count: u64,
-    what: Only,
+    what: SectionTarget,
     /// The part as a run: `a~r0`, `a~p1`, `a~s7` of run `a`.
     pub(crate) run: Run,
     /// Number of tasks inside, once the part is loaded.
@@ -55,8 +55,8 @@ pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
         let marked = (0..).zip(counts).filter(|c| c.1 > 0).take(MAX_LABELS);
         all.extend(marked.map(|(label, count)| {
             let what = match letter {
-                'r' => Only::Region(label),
-                _ => Only::Part(label),
+                'r' => SectionTarget::Region(label),
+                _ => SectionTarget::Part(label),
             };
             let name = dag.labels[label as usize].clone();
             part(kind, letter, label, name, count, what)
@@ -67,7 +67,14 @@ pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
     all.extend(sites.take(MAX_SITES).map(|&place| {
         let label = dag.places[place as usize].label.clone();
         let count = counts[place as usize];
-        part("site", 's', place, label, count, Only::Site(vec![place]))
+        part(
+            "site",
+            's',
+            place,
+            label,
+            count,
+            SectionTarget::Site(vec![place]),
+        )
     }));
     all
 }

@@ -1,7 +1,7 @@
 //! Spawn sites in the order in which the page numbers them.
 
 use workspan_dag::PlaceId;
-use workspan_export::Most;
+use workspan_export::RowLimits;
 
 /// Stands for no site in columns of site numbers.
 pub const NO_SITE: u16 = u16::MAX;
@@ -11,7 +11,7 @@ pub const NO_SITE: u16 = u16::MAX;
 pub const MAX_SITES: usize = 4096;
 
 /// Maximum numbers of sites and of blocks of code in a report.
-pub(crate) const REPORT_LIMITS: Most = Most {
+pub(crate) const REPORT_LIMITS: RowLimits = RowLimits {
     sites: MAX_SITES,
     blocks: 4 * MAX_SITES,
     blocks_each: 256,

@@ -147,7 +147,7 @@ fn moved(token: &str) -> Response {
 fn failed(failure: &ApiError) -> Response {
     let mut response = Response::new(Body::from(failure.body()));
     *response.status_mut() =
-        StatusCode::from_u16(failure.state).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        StatusCode::from_u16(failure.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     plain(response.headers_mut());
     response
 }

@@ -119,7 +119,7 @@ pub(super) fn planes(picture: &Picture, index: &Index, tile: &InTile) -> Planes 
 /// Whether the trace has only sums of the subtree that strand `s` stands for.
 pub(crate) fn sums_alone(dag: &Dag, s: StrandId) -> bool {
     let looked_into =
-        |s| dag.meta.shortened.is_some() && dag.fold_of(s).is_some_and(|f| f.source.is_some());
+        |s| dag.meta.read_folding.is_some() && dag.fold_of(s).is_some_and(|f| f.source.is_some());
     dag.folded.has(s) && !looked_into(s)
 }
 

@@ -1,6 +1,6 @@
 //! A recorded run, written record by record.
 
-use workspan_fold::{Fold, FoldOptions, Thieves};
+use workspan_fold::{Fold, FoldOptions, StealKind};
 use workspan_test_kit::{TraceFile, in_file, put_record};
 use workspan_trace::wire::Kind;
 
@@ -24,8 +24,8 @@ impl Thread {
         let options = FoldOptions {
             grain,
             max_tasks: u64::MAX,
-            thieves: Thieves::default(),
-            kept: Vec::new(),
+            thieves: StealKind::default(),
+            unfolded_sites: Vec::new(),
             memory: 1 << 20,
         };
         let mut fold = Fold::new(0, (0, 0), options);

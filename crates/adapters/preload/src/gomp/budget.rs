@@ -13,7 +13,7 @@ use super::header::{self, BlockLayout, FINAL, Header, IN_TEAM, UNRECORDED};
 use super::region;
 use super::task::{CopyFunction, FLAG_FINAL, Function, TASK, Task, settle};
 use super::task_frame::{self, TaskFrame};
-use crate::unrecorded::{Subtree, part};
+use crate::skipped_subtree::{Subtree, part};
 use crate::{overhead_budget, site_cache};
 
 /// Runs the deferred task of a header, which has begun, to its end.
@@ -58,7 +58,7 @@ unsafe fn ask(h: LiveHandle, here: *mut TaskFrame, site: u32, data: *mut u8) {
             h.task_end_at(h.last());
         } else {
             if choice != Choice::Enter {
-                h.sampled(site, OF_TASKS + begun.recorded_level());
+                h.sample_begin(site, OF_TASKS + begun.recorded_level());
                 (*here).whole = site;
             }
             region::run((*here).function, data);
@@ -70,7 +70,7 @@ unsafe fn ask(h: LiveHandle, here: *mut TaskFrame, site: u32, data: *mut u8) {
 
 /// A task that was created in a skipped subtree.
 #[derive(Clone, Copy)]
-pub(super) struct Inner {
+pub(super) struct SkippedTask {
     pub(super) function: usize,
     /// The subtree's name.
     pub(super) name: u64,
@@ -79,7 +79,7 @@ pub(super) struct Inner {
     pub(super) flags: u32,
 }
 
-impl Inner {
+impl SkippedTask {
     /// Runs the task.
     ///
     /// # Safety
@@ -125,22 +125,22 @@ impl Inner {
 /// byte is copied, and twice if there is no copy function. It consists of whole words, each written
 /// and read as a unit: data that were just stored in pieces load slowly.
 #[repr(C)]
-struct Slim {
+struct CompactHeader {
     function: usize,
     name: u64,
-    rest: Rest,
+    rest: LevelAndFlags,
 }
 
-/// The level, and above it 16 bits for the distance from a [`Slim`] to the program's block and for
-/// [`Header::flags`].
+/// The level, and above it 16 bits for the distance from a [`CompactHeader`] to the program's block
+/// and for [`Header::flags`].
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-struct Rest(u64);
+struct LevelAndFlags(u64);
 
-impl Rest {
+impl LevelAndFlags {
     #[inline]
-    fn new(level: u32, offset: usize, flags: u32) -> Rest {
-        Rest(u64::from(level) | (offset as u64) << 32 | u64::from(flags) << 48)
+    fn new(level: u32, offset: usize, flags: u32) -> LevelAndFlags {
+        LevelAndFlags(u64::from(level) | (offset as u64) << 32 | u64::from(flags) << 48)
     }
 
     #[inline]
@@ -159,14 +159,14 @@ impl Rest {
     }
 }
 
-/// The largest alignment whose offset fits in a [`Rest`].
+/// The largest alignment whose offset fits in a [`LevelAndFlags`].
 const MAX_ALIGN: usize = 1 << 12;
 
 /// The data that libgomp gets in place of a block for which the program has a copy function.
 /// [`copy_slim`] builds the task's block from it.
 #[repr(C)]
-struct ToCopy {
-    slim: Slim,
+struct CopyArgument {
+    slim: CompactHeader,
     copy: CopyFunction,
     /// The program's block.
     from: *mut u8,
@@ -177,7 +177,7 @@ unsafe extern "C-unwind" fn copy_slim(to: *mut u8, from: *mut u8) {
     // SAFETY: libgomp allocated a block of the size passed in `create`, and passes the data that it
     // got there.
     unsafe {
-        let (to_slim, from) = (to.cast::<Slim>(), from.cast::<ToCopy>());
+        let (to_slim, from) = (to.cast::<CompactHeader>(), from.cast::<CopyArgument>());
         // Copied one by one, as they were stored.
         (&raw mut (*to_slim).function).write_volatile((*from).slim.function);
         (&raw mut (*to_slim).name).write_volatile((*from).slim.name);
@@ -204,12 +204,12 @@ pub(super) unsafe fn create(
     if align > MAX_ALIGN || !align.max(1).is_power_of_two() || size > u32::MAX as usize {
         return false;
     }
-    let layout = BlockLayout::new(size_of::<Slim>(), size, align);
+    let layout = BlockLayout::new(size_of::<CompactHeader>(), size, align);
     let is_final = if flags & FLAG_FINAL != 0 { FINAL } else { 0 };
-    let slim = Slim {
+    let slim = CompactHeader {
         function: function as usize,
         name: subtree.name(),
-        rest: Rest::new(subtree.level() + 1, layout.offset, is_final),
+        rest: LevelAndFlags::new(subtree.level() + 1, layout.offset, is_final),
     };
     // SAFETY: the caller's arguments; the block is one for `slim_body`, with room for the program's
     // block.
@@ -217,12 +217,12 @@ pub(super) unsafe fn create(
         match copy {
             Some(copy) => {
                 let from = data;
-                let mut to_copy = ToCopy { slim, copy, from };
+                let mut to_copy = CopyArgument { slim, copy, from };
                 let to_copy = (&raw mut to_copy).cast();
                 give(to_copy, Some(copy_slim), layout, (flags, priority));
             }
             None if layout.size <= MAX_SMALL_BLOCK_BYTES && layout.align <= 16 => {
-                let mut few = Few([const { MaybeUninit::uninit() }; MAX_SMALL_BLOCK_BYTES]);
+                let mut few = SmallBlock([const { MaybeUninit::uninit() }; MAX_SMALL_BLOCK_BYTES]);
                 let block = (&raw mut few).cast::<u8>();
                 header::fill(block, slim, data, layout);
                 give(block, None, layout, (flags, priority));
@@ -238,14 +238,14 @@ pub(super) unsafe fn create(
 const MAX_SMALL_BLOCK_BYTES: usize = 96;
 
 #[repr(C, align(16))]
-struct Few([MaybeUninit<u8>; MAX_SMALL_BLOCK_BYTES]);
+struct SmallBlock([MaybeUninit<u8>; MAX_SMALL_BLOCK_BYTES]);
 
 /// Passes a large block to libgomp for a new task.
 ///
 /// # Safety
 /// The same as for [`header::build`] and [`give`].
 #[inline(never)]
-unsafe fn build(slim: Slim, data: *mut u8, layout: BlockLayout, say: (u32, i32)) {
+unsafe fn build(slim: CompactHeader, data: *mut u8, layout: BlockLayout, say: (u32, i32)) {
     // SAFETY: the caller's arguments.
     unsafe { header::build(slim, data, layout, |block| give(block, None, layout, say)) }
 }
@@ -275,9 +275,9 @@ unsafe fn give(
 unsafe extern "C-unwind" fn slim_body(block: *mut u8) {
     // SAFETY: libgomp passes a block made in `create`.
     unsafe {
-        let slim = block.cast::<Slim>();
+        let slim = block.cast::<CompactHeader>();
         let rest = (*slim).rest;
-        let inner = Inner {
+        let inner = SkippedTask {
             function: (*slim).function,
             name: (*slim).name,
             level: rest.level(),
@@ -296,7 +296,7 @@ pub(super) fn mark(header: &mut Header, subtree: &Subtree) {
 }
 
 /// Exists while a construct other than tasks and waits is recorded.
-pub(super) struct Paused {
+pub(super) struct PausedSkip {
     frame: *mut TaskFrame,
     skip: *const Subtree,
 }
@@ -306,7 +306,7 @@ pub(super) struct Paused {
 ///
 /// # Safety
 /// `frame` is the calling thread's current frame.
-pub(super) unsafe fn pause(frame: *mut TaskFrame) -> Paused {
+pub(super) unsafe fn pause(frame: *mut TaskFrame) -> PausedSkip {
     // SAFETY: the caller's frame; a subtree is below on this thread's stack.
     unsafe {
         let skip = (*frame).skip;
@@ -318,7 +318,7 @@ pub(super) unsafe fn pause(frame: *mut TaskFrame) -> Paused {
             subtree.stop();
             (*frame).skip = ptr::null();
         }
-        Paused { frame, skip }
+        PausedSkip { frame, skip }
     }
 }
 
@@ -326,7 +326,7 @@ pub(super) unsafe fn pause(frame: *mut TaskFrame) -> Paused {
 ///
 /// # Safety
 /// Called on the thread that paused, in the same task.
-pub(super) unsafe fn go_on(paused: Paused) {
+pub(super) unsafe fn go_on(paused: PausedSkip) {
     // SAFETY: the caller guarantees the thread and the task.
     unsafe {
         if let Some(subtree) = paused.skip.as_ref() {

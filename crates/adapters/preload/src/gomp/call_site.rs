@@ -2,7 +2,7 @@
 //! function's last statement. Then the function's own address is the nearest known one
 //! ([`crate::call_instruction`]).
 
-use workspan_recorder::front::INHERITED;
+use workspan_recorder::abi::INHERITED;
 
 use super::task_frame;
 use crate::call_instruction::{CallTarget, call_target};

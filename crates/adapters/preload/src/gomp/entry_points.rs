@@ -145,8 +145,8 @@ impl Call {
     pub(super) unsafe fn forward(&self, next: usize) -> usize {
         type W = usize;
         type None = unsafe extern "C-unwind" fn(W, W, W, W, W, W) -> W;
-        type One = unsafe extern "C-unwind" fn(W, W, W, W, W, W, W) -> W;
-        type Two = unsafe extern "C-unwind" fn(W, W, W, W, W, W, W, W) -> W;
+        type SevenWords = unsafe extern "C-unwind" fn(W, W, W, W, W, W, W) -> W;
+        type EightWords = unsafe extern "C-unwind" fn(W, W, W, W, W, W, W, W) -> W;
         type Some = unsafe extern "C-unwind" fn(W, W, W, W, W, W, Stack<4>) -> W;
         let [on_stack, a, b, c, d, e, f, _] = self.0;
         if on_stack & LOOP_COUNT_FIRST != 0 {
@@ -157,10 +157,18 @@ impl Call {
         unsafe {
             match count {
                 0 => core::mem::transmute::<usize, None>(next)(a, b, c, d, e, f),
-                1 => core::mem::transmute::<usize, One>(next)(a, b, c, d, e, f, self.stacked(0)),
+                1 => core::mem::transmute::<usize, SevenWords>(next)(
+                    a,
+                    b,
+                    c,
+                    d,
+                    e,
+                    f,
+                    self.stacked(0),
+                ),
                 2 => {
                     let (g, h) = (self.stacked(0), self.stacked(1));
-                    core::mem::transmute::<usize, Two>(next)(a, b, c, d, e, f, g, h)
+                    core::mem::transmute::<usize, EightWords>(next)(a, b, c, d, e, f, g, h)
                 }
                 _ => {
                     let mut more = [0; 4];
@@ -180,7 +188,7 @@ impl Call {
     /// As for [`Call::forward`].
     pub(super) unsafe fn forward_long(&self, next: usize) -> usize {
         const MORE: usize = MAX_LOOPS - REGISTERS;
-        type Real = unsafe extern "C-unwind" fn(
+        type TaskFunction = unsafe extern "C-unwind" fn(
             usize,
             usize,
             usize,
@@ -202,7 +210,7 @@ impl Call {
             for (i, to) in more.iter_mut().take(loops - REGISTERS).enumerate() {
                 *to = self.stacked(i);
             }
-            core::mem::transmute::<usize, Real>(next)(a, b, c, d, e, f, Stack(more))
+            core::mem::transmute::<usize, TaskFunction>(next)(a, b, c, d, e, f, Stack(more))
         }
     }
 }

@@ -13,11 +13,11 @@ use super::{
     barrier, detach, lock, region, task, taskgroup, taskloop, taskwait, teams, worksharing,
 };
 use crate::loaded_files::is_ours;
-use crate::runtimes::{Caller, Family, Function, Instance, Key, Resolution, now_and_then};
+use crate::runtimes::{Caller, Function, Instance, Key, Resolution, RuntimeCopies, now_and_then};
 use workspan_recorder::adapter::KeepErrno;
 
 /// Everything that has GNU's entry points: copies of libgomp and of LLVM's runtime.
-static GNU: Family = Family::new(c"GOMP_barrier", "GNU OpenMP", forget);
+static GNU: RuntimeCopies = RuntimeCopies::new(c"GOMP_barrier", "GNU OpenMP", forget);
 
 /// One of our entry points, and the next symbol of the same name.
 #[repr(C)]
@@ -45,9 +45,9 @@ pub(super) const ASK_ALWAYS: usize = 2;
 pub(super) const ANY_RUNTIME: usize = 4;
 
 // With several runtimes: the one that the current call of an entry point goes to.
-workspan_recorder::thread_word!(Called: Instance, "workspan_gomp_called");
+workspan_recorder::tls_slot!(Called: Instance, "workspan_gomp_called");
 // With one runtime: the file that made the thread's last call.
-workspan_recorder::thread_word!(pub(super) LastCaller: Caller, "workspan_gomp_caller");
+workspan_recorder::tls_slot!(pub(super) LastCaller: Caller, "workspan_gomp_caller");
 
 impl Entry {
     pub(super) const fn new(name: &'static CStr, form: u8) -> Self {

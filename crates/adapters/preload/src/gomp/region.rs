@@ -13,7 +13,7 @@ use core::ffi::c_int;
 use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::primitive;
 
-use super::budget::Paused;
+use super::budget::PausedSkip;
 use super::entry_points::{Call, entries};
 use super::next_symbol::{ANY_RUNTIME, ASK_ALWAYS, Entry};
 use super::task_frame::{self, ImplicitTask, TaskFrame};
@@ -34,7 +34,7 @@ pub(super) struct Region {
 }
 
 /// An outlined function.
-pub(super) type Outlined = unsafe extern "C-unwind" fn(*mut u8);
+pub(super) type OutlinedFunction = unsafe extern "C-unwind" fn(*mut u8);
 
 pub(super) static THREAD_NUMBER: Entry = Entry::new(c"omp_get_thread_num", 0);
 pub(super) static THREADS: Entry = Entry::new(c"omp_get_num_threads", 0);
@@ -96,7 +96,7 @@ unsafe fn number_from(function: usize) -> u64 {
 pub(super) unsafe fn run(function: usize, data: *mut u8) {
     // SAFETY: the caller passes an outlined function and its argument.
     unsafe {
-        let function: Outlined = core::mem::transmute(function);
+        let function: OutlinedFunction = core::mem::transmute(function);
         function(data);
     }
 }
@@ -196,11 +196,11 @@ fn finish(h: LiveHandle, implicit: &mut ImplicitTask) {
 
 /// A region that is opened and closed by two calls, and the master's part in it.
 #[repr(C)]
-struct Open {
+struct OpenRegion {
     here: TaskFrame,
     implicit: ImplicitTask,
     region: Region,
-    paused: Paused,
+    paused: PausedSkip,
 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
@@ -223,7 +223,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
                 task_frame::current(),
             )
         };
-        let open = Box::into_raw(Box::new(Open {
+        let open = Box::into_raw(Box::new(OpenRegion {
             here,
             implicit,
             region,
@@ -248,7 +248,7 @@ unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
         if !(*here).is_open {
             return call.forward(entry.next_symbol());
         }
-        let mut open = Box::from_raw(here.cast::<Open>());
+        let mut open = Box::from_raw(here.cast::<OpenRegion>());
         task_frame::set_current(open.here.below);
         let h = LiveHandle::current();
         if let Some(h) = h {

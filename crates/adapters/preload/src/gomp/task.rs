@@ -8,7 +8,7 @@ use core::ptr;
 use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
 
-use super::budget::Inner;
+use super::budget::SkippedTask;
 use super::entry_points::same_arguments;
 use super::header::{
     self, BlockLayout, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, UNDEFERRED, UNRECORDED,
@@ -297,7 +297,7 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
             return run(function, data);
         };
         if flags & (UNDEFERRED | UNRECORDED) != 0 {
-            let inner = Inner {
+            let inner = SkippedTask {
                 function,
                 name: task,
                 level,

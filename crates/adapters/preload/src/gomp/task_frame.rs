@@ -9,7 +9,7 @@ use workspan_recorder::adapter::LiveHandle;
 
 use super::header::{FINAL, IN_TEAM};
 use crate::runtimes::Instance;
-use crate::unrecorded::Subtree;
+use crate::skipped_subtree::Subtree;
 
 /// A task that runs, or that is interrupted by the task above it.
 pub(super) struct TaskFrame {
@@ -120,7 +120,7 @@ impl ImplicitTask {
 }
 
 // The current frame; null outside of all regions and tasks.
-workspan_recorder::thread_word!(Current: TaskFrame, "workspan_gomp_frame");
+workspan_recorder::tls_slot!(Current: TaskFrame, "workspan_gomp_frame");
 
 struct Local {
     /// The last deferred task that ended on this thread.

@@ -4,10 +4,10 @@ use workspan_recorder::adapter::KeepErrno;
 use workspan_recorder::wait_log;
 use workspan_trace::entry::{CallRole, RankCall};
 
-use super::library::Family;
-use super::messages::{Counted, Group, Message, Request, group, known};
+use super::library::MpiFamily;
+use super::messages::{CountKind, Group, Message, Request, group, known};
 use super::{Call, Entry, NO_ROOT};
-use crate::entry_point::{Before, Frame};
+use crate::entry_point::{Frame, HookResult};
 use crate::waits::stack;
 
 /// An argument of type `int`.
@@ -23,7 +23,7 @@ unsafe fn int(frame: Frame, i: usize) -> i32 {
 ///
 /// # Safety
 /// Called once, before the library's function.
-unsafe fn keep(frame: Frame, awaited: Box<Awaited>) {
+unsafe fn keep(frame: Frame, awaited: Box<AwaitedRequests>) {
     // SAFETY: the caller guarantees that the library's function was not called yet.
     unsafe { *frame.own() = Box::into_raw(awaited) as usize };
 }
@@ -32,16 +32,16 @@ unsafe fn keep(frame: Frame, awaited: Box<Awaited>) {
 ///
 /// # Safety
 /// Called once, after the library's function.
-unsafe fn take_awaited(frame: Frame) -> Option<Box<Awaited>> {
+unsafe fn take_awaited(frame: Frame) -> Option<Box<AwaitedRequests>> {
     // SAFETY: the word is 0, or a box that `keep` leaked.
     unsafe {
-        let kept = *frame.own() as *mut Awaited;
+        let kept = *frame.own() as *mut AwaitedRequests;
         (!kept.is_null()).then(|| Box::from_raw(kept))
     }
 }
 
 /// The requests that a call waits for.
-struct Awaited {
+struct AwaitedRequests {
     /// The requests that are known, by their index among the arguments.
     requests: Vec<Option<(usize, Request)>>,
     /// Memory for statuses, if the program ignores them.
@@ -49,14 +49,14 @@ struct Awaited {
 }
 
 /// The hook before the library's function.
-pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
+pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> HookResult {
     let _errno = KeepErrno::new();
     let next = entry.next();
     let begin = wait_log::now();
     if begin == 0 || stack::tid() == 0 {
-        return Before { next, begin: 0 };
+        return HookResult { next, begin: 0 };
     }
-    let family = Family::of_process();
+    let family = MpiFamily::of_process();
     // SAFETY: the entry points belong to functions with these arguments.
     unsafe {
         match entry.call {
@@ -81,12 +81,12 @@ pub(super) extern "C" fn before(entry: &Entry, frame: Frame) -> Before {
                 if at != 0 {
                     known().forget_communicator(family.handle_at(at, 0));
                 }
-                return Before { next, begin: 0 };
+                return HookResult { next, begin: 0 };
             }
             Call::Collective { .. } | Call::Send | Call::StartSend | Call::StartReceive => {}
         }
     }
-    Before { next, begin }
+    HookResult { next, begin }
 }
 
 /// The index of the tag's argument, which follows the source's.
@@ -104,7 +104,7 @@ unsafe fn count(frame: Frame) -> usize {
 }
 
 /// Whether a message with any source or any tag is accepted.
-fn is_any(family: Family, source: i32, tag: i32) -> bool {
+fn is_any(family: MpiFamily, source: i32, tag: i32) -> bool {
     /// `MPI_ANY_TAG` in both families.
     const ANY_TAG: i32 = -1;
     source == family.any_source() || tag == ANY_TAG
@@ -114,7 +114,7 @@ fn is_any(family: Family, source: i32, tag: i32) -> bool {
 ///
 /// # Safety
 /// Called before the library's function, which has these arguments.
-unsafe fn want_status(frame: Frame, family: Family, from: (usize, usize), status: usize) {
+unsafe fn want_status(frame: Frame, family: MpiFamily, from: (usize, usize), status: usize) {
     // SAFETY: the caller guarantees the arguments; the frame has room for a status.
     unsafe {
         if is_any(family, int(frame, from.0), int(frame, from.1))
@@ -132,7 +132,7 @@ unsafe fn want_status(frame: Frame, family: Family, from: (usize, usize), status
 /// argument that points to them; `(status, is_one)` is the argument of one status or of all.
 unsafe fn want_requests(
     frame: Frame,
-    family: Family,
+    family: MpiFamily,
     (count, requests): (usize, usize),
     (status, is_one): (usize, bool),
 ) {
@@ -154,7 +154,7 @@ unsafe fn want_requests(
         let is_any = |request: &Option<(usize, Request)>| {
             matches!(request, Some((_, Request::ReceiveAny { .. })))
         };
-        let mut awaited = Box::new(Awaited {
+        let mut awaited = Box::new(AwaitedRequests {
             statuses: Vec::new(),
             requests,
         });
@@ -173,9 +173,9 @@ unsafe fn want_requests(
 }
 
 /// A call that has returned.
-struct Done {
+struct ReturnedCall {
     frame: Frame,
-    family: Family,
+    family: MpiFamily,
     tid: u32,
     chain: u32,
     function: u32,
@@ -192,9 +192,9 @@ pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
     if end == 0 || !has_succeeded {
         return;
     }
-    let done = Done {
+    let done = ReturnedCall {
         frame,
-        family: Family::of_process(),
+        family: MpiFamily::of_process(),
         tid: stack::tid(),
         chain: frame.chain(),
         function: entry.function,
@@ -206,10 +206,10 @@ pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
     unsafe { done.log(entry.call, awaited.as_deref()) };
 }
 
-impl Done {
+impl ReturnedCall {
     /// # Safety
     /// The function has the arguments of this kind of call.
-    unsafe fn log(&self, call: Call, awaited: Option<&Awaited>) {
+    unsafe fn log(&self, call: Call, awaited: Option<&AwaitedRequests>) {
         let (frame, family) = (self.frame, self.family);
         // SAFETY: the caller guarantees the arguments.
         unsafe {
@@ -293,7 +293,7 @@ impl Done {
         let Some(group) = group(communicator) else {
             return;
         };
-        let turn = known().count(Counted::Collective, group.id, 0, 0);
+        let turn = known().count(CountKind::Collective, group.id, 0, 0);
         let operation = Message {
             group: group.id,
             peer: 0,
@@ -320,7 +320,7 @@ impl Done {
             group: group.id,
             peer,
             tag,
-            turn: known().count(Counted::Sent, group.id, peer, tag),
+            turn: known().count(CountKind::Sent, group.id, peer, tag),
         };
         self.message(CallRole::Send, message);
         Some(message)
@@ -330,7 +330,7 @@ impl Done {
     fn arrived(&self, source: i32, tag: i32, communicator: usize) -> Option<Message> {
         let group = self.group(communicator)?;
         let (peer, tag) = (group.rank(source)?, tag_number(tag));
-        let turn = known().count(Counted::Received, group.id, peer, tag);
+        let turn = known().count(CountKind::Received, group.id, peer, tag);
         Some(Message {
             group: group.id,
             peer,
@@ -422,7 +422,13 @@ impl Done {
     ///
     /// # Safety
     /// The function stored the status.
-    unsafe fn waited(&self, awaited: Option<&Awaited>, at: usize, i: usize, statuses: usize) {
+    unsafe fn waited(
+        &self,
+        awaited: Option<&AwaitedRequests>,
+        at: usize,
+        i: usize,
+        statuses: usize,
+    ) {
         let request = awaited.and_then(|awaited| awaited.requests.get(at).copied());
         let Some((handle, request)) = request.flatten() else {
             return;

@@ -57,7 +57,7 @@ fn look_up_in_library(name: &CStr) -> usize {
 
 /// The two families of MPI libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
+pub(super) enum MpiFamily {
     OpenMpi,
     Mpich,
 }
@@ -67,18 +67,18 @@ static FAMILY: AtomicU8 = AtomicU8::new(0);
 /// Open MPI's communicator of all ranks.
 static WORLD: AtomicUsize = AtomicUsize::new(0);
 
-impl Family {
+impl MpiFamily {
     /// The family of the process's library.
-    pub(super) fn of_process() -> Family {
+    pub(super) fn of_process() -> MpiFamily {
         match FAMILY.load(Ordering::Acquire) {
-            1 => Family::OpenMpi,
-            2 => Family::Mpich,
-            _ => Family::look(),
+            1 => MpiFamily::OpenMpi,
+            2 => MpiFamily::Mpich,
+            _ => MpiFamily::look(),
         }
     }
 
     #[cold]
-    fn look() -> Family {
+    fn look() -> MpiFamily {
         // The program may have a copy of the object, which the library then uses too.
         // SAFETY: the name is a C string; `RTLD_DEFAULT` is null.
         let shared = unsafe { dlsym(core::ptr::null_mut(), c"ompi_mpi_comm_world".as_ptr()) };
@@ -88,8 +88,8 @@ impl Family {
         };
         WORLD.store(world, Ordering::Release);
         let (family, code) = match world {
-            0 => (Family::Mpich, 2),
-            _ => (Family::OpenMpi, 1),
+            0 => (MpiFamily::Mpich, 2),
+            _ => (MpiFamily::OpenMpi, 1),
         };
         FAMILY.store(code, Ordering::Release);
         family
@@ -98,32 +98,32 @@ impl Family {
     /// `MPI_COMM_WORLD`
     pub(super) fn world(self) -> usize {
         match self {
-            Family::OpenMpi => WORLD.load(Ordering::Acquire),
-            Family::Mpich => 0x4400_0000,
+            MpiFamily::OpenMpi => WORLD.load(Ordering::Acquire),
+            MpiFamily::Mpich => 0x4400_0000,
         }
     }
 
     /// `MPI_ANY_SOURCE`
     pub(super) fn any_source(self) -> i32 {
         match self {
-            Family::OpenMpi => -1,
-            Family::Mpich => -2,
+            MpiFamily::OpenMpi => -1,
+            MpiFamily::Mpich => -2,
         }
     }
 
     /// `MPI_STATUS_IGNORE`, and `MPI_STATUSES_IGNORE`
     pub(super) fn no_status(self) -> usize {
         match self {
-            Family::OpenMpi => 0,
-            Family::Mpich => 1,
+            MpiFamily::OpenMpi => 0,
+            MpiFamily::Mpich => 1,
         }
     }
 
     /// The size of a status.
     pub(super) fn status_size(self) -> usize {
         match self {
-            Family::OpenMpi => 24,
-            Family::Mpich => 20,
+            MpiFamily::OpenMpi => 24,
+            MpiFamily::Mpich => 20,
         }
     }
 
@@ -134,8 +134,8 @@ impl Family {
     pub(super) unsafe fn source_and_tag(self, status: usize) -> (i32, i32) {
         let words = status as *const i32;
         let first = match self {
-            Family::OpenMpi => 0,
-            Family::Mpich => 2,
+            MpiFamily::OpenMpi => 0,
+            MpiFamily::Mpich => 2,
         };
         // SAFETY: the caller guarantees the status; both structures have these words.
         unsafe {
@@ -149,8 +149,8 @@ impl Family {
     /// The handle in an argument.
     pub(super) fn handle(self, argument: usize) -> usize {
         match self {
-            Family::OpenMpi => argument,
-            Family::Mpich => argument as u32 as usize,
+            MpiFamily::OpenMpi => argument,
+            MpiFamily::Mpich => argument as u32 as usize,
         }
     }
 
@@ -162,26 +162,26 @@ impl Family {
         // SAFETY: the caller guarantees the handles.
         unsafe {
             match self {
-                Family::OpenMpi => (address as *const usize).add(i).read_unaligned(),
-                Family::Mpich => (address as *const u32).add(i).read_unaligned() as usize,
+                MpiFamily::OpenMpi => (address as *const usize).add(i).read_unaligned(),
+                MpiFamily::Mpich => (address as *const u32).add(i).read_unaligned() as usize,
             }
         }
     }
 }
 
-type OfHandle = unsafe extern "C" fn(usize, *mut usize) -> c_int;
+type HandleQuery = unsafe extern "C" fn(usize, *mut usize) -> c_int;
 type Number = unsafe extern "C" fn(usize, *mut c_int) -> c_int;
 type Translate = unsafe extern "C" fn(usize, c_int, *const c_int, usize, *mut c_int) -> c_int;
-type Free = unsafe extern "C" fn(*mut usize) -> c_int;
+type HandleRelease = unsafe extern "C" fn(*mut usize) -> c_int;
 
 /// The functions that describe communicators, by their profiling names, so that no other tool sees
 /// our calls.
 struct Functions {
     is_inter: Number,
-    group: OfHandle,
+    group: HandleQuery,
     size: Number,
     translate: Translate,
-    free: Free,
+    free: HandleRelease,
 }
 
 impl Functions {
@@ -192,12 +192,12 @@ impl Functions {
         unsafe {
             Some(Functions {
                 is_inter: core::mem::transmute::<usize, Number>(address(c"PMPI_Comm_test_inter")?),
-                group: core::mem::transmute::<usize, OfHandle>(address(c"PMPI_Comm_group")?),
+                group: core::mem::transmute::<usize, HandleQuery>(address(c"PMPI_Comm_group")?),
                 size: core::mem::transmute::<usize, Number>(address(c"PMPI_Group_size")?),
                 translate: core::mem::transmute::<usize, Translate>(address(
                     c"PMPI_Group_translate_ranks",
                 )?),
-                free: core::mem::transmute::<usize, Free>(address(c"PMPI_Group_free")?),
+                free: core::mem::transmute::<usize, HandleRelease>(address(c"PMPI_Group_free")?),
             })
         }
     }
@@ -209,7 +209,7 @@ pub(super) fn ranks_of(communicator: usize) -> Option<Vec<u32>> {
     /// The largest number of ranks. No run has more.
     const MAX_RANKS: c_int = 1 << 24;
     let functions = Functions::find()?;
-    let family = Family::of_process();
+    let family = MpiFamily::of_process();
     let mut between = 0;
     let mut size = 0;
     // 32-bit numbers are stored in the lower half.

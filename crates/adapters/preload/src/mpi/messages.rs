@@ -32,7 +32,7 @@ impl Group {
 
 /// The kind of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Counted {
+pub(super) enum CountKind {
     /// Collective operations.
     Collective,
     /// Messages sent.
@@ -69,20 +69,20 @@ pub(super) struct Message {
 }
 
 /// The known communicators, requests and counts.
-pub(super) struct Known {
+pub(super) struct KnownObjects {
     groups: BTreeMap<usize, Option<Group>>,
-    turns: BTreeMap<(Counted, u64, u32, u64), u64>,
+    turns: BTreeMap<(CountKind, u64, u32, u64), u64>,
     requests: BTreeMap<usize, Request>,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known {
+static KNOWN: Mutex<KnownObjects> = Mutex::new(KnownObjects {
     groups: BTreeMap::new(),
     turns: BTreeMap::new(),
     requests: BTreeMap::new(),
 });
 
 /// Locks the known data.
-pub(super) fn known() -> MutexGuard<'static, Known> {
+pub(super) fn known() -> MutexGuard<'static, KnownObjects> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -104,14 +104,14 @@ pub(super) fn group(communicator: usize) -> Option<Group> {
     group
 }
 
-impl Known {
+impl KnownObjects {
     /// The communicator is freed, so its handle may be reused.
     pub(super) fn forget_communicator(&mut self, communicator: usize) {
         self.groups.remove(&communicator);
     }
 
     /// Counts one more. Returns its ordinal, or 0 if too many are counted.
-    pub(super) fn count(&mut self, what: Counted, group: u64, peer: u32, tag: u64) -> u64 {
+    pub(super) fn count(&mut self, what: CountKind, group: u64, peer: u32, tag: u64) -> u64 {
         let key = (what, group, peer, tag);
         if self.turns.len() >= MAX_ENTRIES && !self.turns.contains_key(&key) {
             return 0;
@@ -123,7 +123,7 @@ impl Known {
 
     /// The ordinal that the next received message will have.
     pub(super) fn next_received(&self, group: u64, peer: u32, tag: u64) -> u64 {
-        let key = (Counted::Received, group, peer, tag);
+        let key = (CountKind::Received, group, peer, tag);
         self.turns.get(&key).map_or(1, |turn| turn + 1)
     }
 
@@ -171,18 +171,18 @@ mod tests {
 
     #[test]
     fn messages_are_counted_by_peer_and_tag() {
-        let mut known = Known {
+        let mut known = KnownObjects {
             groups: BTreeMap::new(),
             turns: BTreeMap::new(),
             requests: BTreeMap::new(),
         };
-        let mut sent = |peer, tag| known.count(Counted::Sent, 9, peer, tag);
+        let mut sent = |peer, tag| known.count(CountKind::Sent, 9, peer, tag);
         assert_eq!(
             [sent(1, 5), sent(1, 5), sent(2, 5), sent(1, 6)],
             [1, 2, 1, 1]
         );
         assert_eq!(known.next_received(9, 1, 5), 1);
-        assert_eq!(known.count(Counted::Received, 9, 1, 5), 1);
+        assert_eq!(known.count(CountKind::Received, 9, 1, 5), 1);
         assert_eq!(known.next_received(9, 1, 5), 2);
     }
 }

@@ -6,15 +6,15 @@ use core::ptr;
 use std::rc::Rc;
 
 use workspan_recorder::adapter::LiveHandle;
-use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
+use workspan_recorder::budget::{Choice, JoinTicket, OF_TASKS};
 
 use super::ffi::Data;
 use super::task_word::{self, BRIEF, INLINE, NO_SUBTREE, ON_STACK};
 use crate::overhead_budget;
-use crate::unrecorded::Subtree;
+use crate::skipped_subtree::Subtree;
 
 /// A thread's skipped subtrees.
-pub(super) struct LeftOut {
+pub(super) struct SkipState {
     /// The [`task_word::subtree`] of tasks in the subtree that the thread is in.
     inside: u64,
     /// That subtree; null if the current task is recorded.
@@ -27,11 +27,11 @@ pub(super) struct LeftOut {
     whole: u32,
     /// The number of parallel regions that this thread has opened.
     regions: u32,
-    over: Vec<Over>,
+    over: Vec<SkipEndEffect>,
 }
 
 /// The effect of the end of a task, or of a region.
-pub(super) struct Over {
+pub(super) struct SkipEndEffect {
     task: *mut Data,
     /// For a region: the number of open regions, including it.
     region: u32,
@@ -42,16 +42,16 @@ pub(super) struct Over {
 
 /// A task that the budget decided about.
 struct BudgetTicket {
-    begun: Begun,
+    begun: JoinTicket,
     /// The number of tasks that its thread had created before.
     tasks: u64,
     is_drawn: bool,
     subtree: Option<Rc<Subtree>>,
 }
 
-impl LeftOut {
-    pub(super) const fn new() -> LeftOut {
-        LeftOut {
+impl SkipState {
+    pub(super) const fn new() -> SkipState {
+        SkipState {
             inside: NO_SUBTREE,
             subtree: ptr::null(),
             last_call: 0,
@@ -82,7 +82,7 @@ impl LeftOut {
         self.inside != NO_SUBTREE
     }
 
-    /// [`LeftOut::create`] for a task that is created at the same place as the one before, by a
+    /// [`SkipState::create`] for a task that is created at the same place as the one before, by a
     /// task that was created there too, as in most recursions.
     #[inline]
     pub(super) fn create_again(&self, encountering: u64, return_address: usize) -> Option<u64> {
@@ -120,7 +120,7 @@ impl LeftOut {
     /// Such a task starts.
     ///
     /// # Safety
-    /// `task` is a task of the runtime that starts on this thread, and [`LeftOut::is_own`].
+    /// `task` is a task of the runtime that starts on this thread, and [`SkipState::is_own`].
     #[inline]
     pub(super) unsafe fn enter(&self, task: *mut Data) {
         // SAFETY: the caller guarantees the task; a thread inside of a subtree has one.
@@ -156,7 +156,7 @@ impl LeftOut {
     /// A recorded task has begun on top of the thread's other work, with the last record. `word` is
     /// its word before that.
     #[inline]
-    pub(super) fn begun(&mut self, h: LiveHandle, task: *mut Data, word: u64, may: bool) {
+    pub(super) fn task_begin(&mut self, h: LiveHandle, task: *mut Data, word: u64, may: bool) {
         let may =
             may && word & (BRIEF | INLINE) == BRIEF && self.whole == 0 && overhead_budget::asks();
         if may || !self.subtree.is_null() {
@@ -177,7 +177,7 @@ impl LeftOut {
             }
         };
         if asked.is_some() || !below.is_null() {
-            self.over.push(Over {
+            self.over.push(SkipEndEffect {
                 task,
                 region: 0,
                 below,
@@ -202,7 +202,7 @@ impl LeftOut {
                 asked.subtree = Some(subtree);
             }
             Choice::Learn | Choice::Sample => {
-                h.sampled(site, OF_TASKS + begun.recorded_level());
+                h.sample_begin(site, OF_TASKS + begun.recorded_level());
                 self.whole = site;
                 asked.is_drawn = true;
             }
@@ -211,9 +211,9 @@ impl LeftOut {
     }
 
     /// The recorded task is about to end. If it was skipped, its subtree is over. The result is to
-    /// be passed to [`LeftOut::closed`] once the end is written.
+    /// be passed to [`SkipState::closed`] once the end is written.
     #[inline]
-    pub(super) fn close(&mut self, task: *mut Data) -> Option<Over> {
+    pub(super) fn close(&mut self, task: *mut Data) -> Option<SkipEndEffect> {
         let over = self
             .over
             .pop_if(|over| over.task == task && over.region == 0)?;
@@ -225,7 +225,7 @@ impl LeftOut {
     }
 
     #[cold]
-    pub(super) fn closed(&mut self, h: LiveHandle, over: Over) {
+    pub(super) fn closed(&mut self, h: LiveHandle, over: SkipEndEffect) {
         if let Some(asked) = over.asked {
             if asked.is_drawn {
                 self.whole = 0;
@@ -265,7 +265,7 @@ impl LeftOut {
         let below = self.subtree;
         if let Some(subtree) = self.subtree() {
             subtree.stop();
-            self.over.push(Over {
+            self.over.push(SkipEndEffect {
                 task: ptr::null_mut(),
                 region: self.regions,
                 below,

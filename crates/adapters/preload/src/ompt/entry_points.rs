@@ -15,13 +15,13 @@ use workspan_recorder::adapter::KeepErrno;
 
 use super::ffi;
 use super::thread_state;
-use crate::runtimes::{Caller, Family, Function, Key, Resolution, now_and_then};
+use crate::runtimes::{Caller, Function, Key, Resolution, RuntimeCopies, now_and_then};
 
 /// Copies of LLVM's runtime.
-static LLVM: Family = Family::new(c"__kmpc_fork_call", "LLVM OpenMP", forget);
+static LLVM: RuntimeCopies = RuntimeCopies::new(c"__kmpc_fork_call", "LLVM OpenMP", forget);
 
 // With one runtime in the process: the file that made the thread's last call.
-workspan_recorder::thread_word!(LastCaller: Caller, "workspan_ompt_caller");
+workspan_recorder::tls_slot!(LastCaller: Caller, "workspan_ompt_caller");
 
 /// A function of the runtime that is interposed.
 struct EntryPoint(Function);

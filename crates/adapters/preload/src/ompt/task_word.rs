@@ -11,9 +11,9 @@
 //! * [`BRIEF`] and [`UNRECORDED`]: the number is the name of the skipped subtree in which the task
 //!   was created. It stays when the task begins in that subtree.
 //!
-//! Numbers are those of `workspan_recorder::front::id`, in fewer bits.
+//! Numbers are those of `workspan_recorder::abi::id`, in fewer bits.
 
-use workspan_recorder::front::id;
+use workspan_recorder::abi::id;
 
 /// An implicit task; the other bits are an address.
 pub(super) const IMPLICIT: u64 = 1 << 63;

@@ -15,7 +15,7 @@ use super::task_side_table::{DETACHED, FULFILLED, GROUPS};
 use super::task_word::{self, BEGINNING, FINAL, IMPLICIT, INLINE, LASTING, LEFT, ON_STACK, UNTIED};
 use super::thread_state::{self, PendingBegin, ThreadState};
 use super::worksharing;
-use crate::unrecorded;
+use crate::skipped_subtree;
 
 /// A plain task has only `EXPLICIT` of these flags.
 const PLAIN: Flags = flag::EXPLICIT | flag::TARGET | flag::TASKWAIT | flag::UNTIED;
@@ -247,7 +247,7 @@ fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
             }
             status::SWITCH | status::YIELD if !next.is_null() => {
                 await_part(thread, next);
-                if goes_back(thread, prior, next) {
+                if returns_to_prior(thread, prior, next) {
                     leave(thread, prior);
                 } else {
                     begin(thread, next);
@@ -347,7 +347,7 @@ unsafe fn look_until_left(next: *mut Data) {
 /// # Safety
 /// Both are tasks of the runtime that are valid during the callback.
 #[inline]
-unsafe fn goes_back(thread: &ThreadState, prior: *mut Data, next: *mut Data) -> bool {
+unsafe fn returns_to_prior(thread: &ThreadState, prior: *mut Data, next: *mut Data) -> bool {
     // SAFETY: the task is valid, and this thread may read its word.
     let word = unsafe { (*next).value };
     if word & (UNTIED | IMPLICIT) == UNTIED {
@@ -371,13 +371,13 @@ unsafe fn begin(thread: &mut ThreadState, task: *mut Data) {
         (*task).value = task_word::on_stack(word, task_word::level(word));
         if task_word::is_unrecorded(word) {
             let name = task_word::unpack(word);
-            unrecorded::part(thread.h, name, task_word::site(word));
+            skipped_subtree::part(thread.h, name, task_word::site(word));
         } else {
             let now = begin_time(thread);
             thread.h.task_begin_at(task_word::unpack(word), now);
         }
         let in_team = !thread.member.is_null();
-        thread.left_out.begun(thread.h, task, word, in_team);
+        thread.left_out.task_begin(thread.h, task, word, in_team);
     }
 }
 
@@ -403,11 +403,11 @@ unsafe fn begin_part(thread: &mut ThreadState, task: *mut Data) {
             let since = begin_time(thread);
             thread.pending_begin = PendingBegin::Task { since, word };
             (*task).value = word | BEGINNING;
-            return thread.left_out.begun(thread.h, task, word, false);
+            return thread.left_out.task_begin(thread.h, task, word, false);
         }
         (*task).value = task_word::part_on_stack(word, 0, thread.h.thread());
         thread.h.resume_left(task_word::unpack(word));
-        thread.left_out.begun(thread.h, task, word, false);
+        thread.left_out.task_begin(thread.h, task, word, false);
     }
     while let Some(group) = GROUPS.take(task) {
         thread.groups.push(group);
@@ -508,7 +508,7 @@ unsafe fn detach(thread: &mut ThreadState, task: *mut Data) {
     // SAFETY: the task ends on this thread.
     if unsafe { thread.left_out.leave(task) } {
         if let Some(subtree) = thread.left_out.subtree() {
-            subtree.lose_a_task();
+            subtree.uncount_task();
         }
         return;
     }

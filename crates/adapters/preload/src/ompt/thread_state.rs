@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use workspan_recorder::TABLE;
 use workspan_recorder::adapter::LiveHandle;
 
-use super::budget::LeftOut;
+use super::budget::SkipState;
 use super::ffi::Data;
 use super::region::Member;
 use super::silent_end;
@@ -67,7 +67,7 @@ pub(super) struct ThreadState {
     /// Task groups that are open on this thread's stack.
     pub(super) groups: Vec<Group>,
     /// The skipped subtrees of this thread.
-    pub(super) left_out: LeftOut,
+    pub(super) left_out: SkipState,
     /// Members that ended, for reuse.
     pub(super) spare: Vec<*mut Member>,
     sites: [(u64, u32); CACHED_SITES],
@@ -92,7 +92,7 @@ fn place_of(return_address: usize, primitive: u8) -> (usize, u64) {
 }
 
 // The thread's state.
-workspan_recorder::thread_word!(Slot: ThreadState, "workspan_ompt_lane");
+workspan_recorder::tls_slot!(Slot: ThreadState, "workspan_ompt_lane");
 
 /// The calling thread's state, made on first use; `None` if this process is not recorded. The
 /// callbacks of one thread do not interrupt each other, so the reference is the only one while a
@@ -134,7 +134,7 @@ fn make() -> Option<&'static mut ThreadState> {
         dependence_wait: 0,
         untied: Vec::new(),
         groups: Vec::new(),
-        left_out: LeftOut::new(),
+        left_out: SkipState::new(),
         spare: Vec::new(),
         sites: [(0, 0); CACHED_SITES],
     }));

@@ -6,10 +6,10 @@
 
 use core::sync::atomic::Ordering;
 
-use super::{AMBIGUOUS, Family, Key, NUMBER_BITS, Resolution, cache_slot, note};
+use super::{AMBIGUOUS, Key, NUMBER_BITS, Resolution, RuntimeCopies, cache_slot, note};
 use crate::loaded_files::{self, Object, Objects};
 
-impl Family {
+impl RuntimeCopies {
     #[cold]
     pub(super) fn choose_instance(&self, key: Key) -> Resolution {
         let code = match key {

@@ -4,11 +4,11 @@
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use super::{Caller, Family, Instance, has_changed, hash_path};
+use super::{Caller, Instance, RuntimeCopies, has_changed, hash_path};
 use crate::libc_symbol;
 use crate::loaded_files::{self, Objects};
 
-impl Family {
+impl RuntimeCopies {
     /// Detects files that were loaded or unloaded since the last check. With `may_wait`, the
     /// calling thread may take the loader's long lock, because it is about to begin something that
     /// other threads wait for.

@@ -4,7 +4,7 @@ use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use super::{Family, Instance};
+use super::{Instance, RuntimeCopies};
 use crate::loaded_files;
 
 /// A function of a family of runtimes.
@@ -44,7 +44,7 @@ impl Function {
 
     /// Its address in this runtime; 0 if the runtime does not have it.
     #[cold]
-    pub(crate) fn find_in(&self, family: &Family, instance: &'static Instance) -> usize {
+    pub(crate) fn find_in(&self, family: &RuntimeCopies, instance: &'static Instance) -> usize {
         let mut next = self.found.load(Ordering::Acquire);
         // SAFETY: null or an entry of the list, and entries are never freed.
         while let Some(found) = unsafe { next.as_ref() } {
@@ -80,7 +80,12 @@ impl Function {
 
     /// Saves the next lookup if the runtime is the only one. That is checked under the loader's
     /// lock, because it can change only under that lock.
-    fn remember_if_only(&self, family: &Family, instance: &'static Instance, address: usize) {
+    fn remember_if_only(
+        &self,
+        family: &RuntimeCopies,
+        instance: &'static Instance,
+        address: usize,
+    ) {
         if family.has_several() {
             return;
         }

@@ -4,7 +4,7 @@ use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
-use super::{Family, loader};
+use super::{RuntimeCopies, loader};
 use crate::loaded_files;
 
 /// A copy of a runtime, loaded at one address.
@@ -88,7 +88,7 @@ impl Instance {
 
     /// The address of its function with this name. A library preloaded behind this one comes first,
     /// as it would without us.
-    pub(super) fn function(&self, family: &Family, name: &CStr) -> Option<usize> {
+    pub(super) fn function(&self, family: &RuntimeCopies, name: &CStr) -> Option<usize> {
         loaded_files::with(|objects| {
             objects
                 .at_start()

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::wire::primitive;
 
-use super::budget::{self, Paused};
+use super::budget::{self, PausedSkip};
 use super::call_site::{self, Call};
 use super::task_frame::{
-    FrameKind, Guest, TaskFrame, current_thread, has_task, link, restore, set_top, top,
+    FrameKind, SuspendedBottom, TaskFrame, current_thread, has_task, link, restore, set_top, top,
 };
 use super::{become_worker, next_symbol};
 
@@ -55,7 +55,7 @@ extern "C" fn nothing(_: *mut Delegate) {}
 struct DelegateGuard {
     carried: *mut CarriedDelegate,
     before: *mut TaskFrame,
-    guest: Option<Guest>,
+    guest: Option<SuspendedBottom>,
 }
 
 impl Drop for DelegateGuard {
@@ -97,13 +97,13 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
         if !(*thread).worker {
             become_worker(h, thread);
         }
-        budget::set_aside(thread);
+        budget::suspend(thread);
         h.go_on((*carried).stop, false);
         set_top(thread, (*carried).frame);
         let arrived = DelegateGuard {
             carried,
             before,
-            guest: Guest::enter(thread, (*carried).frame),
+            guest: SuspendedBottom::enter(thread, (*carried).frame),
         };
         let result = body(users);
         drop(arrived);
@@ -158,7 +158,7 @@ pub(super) unsafe extern "C-unwind" fn execute(
         if !(*thread).worker {
             become_worker(h, thread);
         }
-        let _paused = Paused::new(frame);
+        let _paused = PausedSkip::new(frame);
         let site = call_site::plain(Call::made(from, sp), primitive::EXECUTE);
         h.yield_task(site);
         let mut away = TaskFrame {

@@ -3,13 +3,14 @@
 //!
 //! A context that is created in a subtree carries its name too, so tasks that other threads later
 //! create into it, such as stolen pieces of a loop, are known to be parts. Tasks created elsewhere,
-//! and all constructs other than creating tasks and waiting, interrupt the subtree ([`Paused`]).
+//! and all constructs other than creating tasks and waiting, interrupt the subtree
+//! ([`PausedSkip`]).
 //!
 //! The budget decides only about tasks that have done all their work when they end, such as those
 //! of a group. Pieces of a loop pass on the rest of it instead. They are either recorded one by
 //! one, or skipped together with a skipped task around them.
 
-mod paused;
+mod pause;
 mod ticket;
 
 use std::cell::Cell;
@@ -21,9 +22,9 @@ use super::task::{self, Body, Execution, Task};
 use super::task_class::TaskClass;
 use super::task_frame::{FrameKind, TaskFrame, ThreadState, current_thread, link, top};
 use super::{become_worker, context};
-use crate::unrecorded::{self, Subtree};
+use crate::skipped_subtree::{self, Subtree};
 
-pub(super) use paused::{Paused, leaves};
+pub(super) use pause::{PausedSkip, leaves};
 pub(super) use ticket::{ask, asks};
 
 /// The bit in the word of a task's site for a task that was created in a skipped subtree and whose
@@ -44,7 +45,7 @@ pub(super) fn level(word: u64) -> u32 {
 }
 
 /// A task that is skipped with everything that runs in it on its thread.
-pub(super) struct LeftOut {
+pub(super) struct SkippedTbbTask {
     subtree: Subtree,
     /// Context and site of its task that is running.
     context: Cell<usize>,
@@ -52,13 +53,13 @@ pub(super) struct LeftOut {
 }
 
 /// One of its tasks runs. Restores the data of the task below, also after an exception.
-struct Inside<'a> {
-    left_out: &'a LeftOut,
+struct RunGuard<'a> {
+    left_out: &'a SkippedTbbTask,
     context: usize,
     site: u32,
 }
 
-impl Drop for Inside<'_> {
+impl Drop for RunGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         self.left_out.context.set(self.context);
@@ -71,7 +72,7 @@ impl Drop for Inside<'_> {
 /// # Safety
 /// `frame` is null or the calling thread's innermost.
 #[inline]
-unsafe fn left_out<'a>(frame: *const TaskFrame) -> Option<&'a LeftOut> {
+unsafe fn left_out<'a>(frame: *const TaskFrame) -> Option<&'a SkippedTbbTask> {
     // SAFETY: the caller guarantees the frame; a skipped task outlives everything that runs in it.
     unsafe { frame.as_ref()?.skip.as_ref() }
 }
@@ -98,7 +99,7 @@ pub(super) unsafe fn create(
 ) {
     // SAFETY: the caller guarantees task and frame.
     unsafe {
-        let Some(class) = TaskClass::of(task) else {
+        let Some(class) = TaskClass::from_task(task) else {
             return;
         };
         let (inherited, level) = match left_out(frame) {
@@ -157,7 +158,7 @@ pub(super) unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> 
     }
 }
 
-impl LeftOut {
+impl SkippedTbbTask {
     /// Runs one of its tasks on its thread.
     ///
     /// # Safety
@@ -173,7 +174,7 @@ impl LeftOut {
         // SAFETY: the caller guarantees the task.
         unsafe {
             let context = (*data).context;
-            let inside = Inside {
+            let inside = RunGuard {
                 left_out: self,
                 context: self.context.replace(context),
                 site: self.site.replace(word as u32),
@@ -213,8 +214,8 @@ unsafe fn run_as_part(
         if !(*thread).worker {
             become_worker(h, thread);
         }
-        set_aside(thread);
-        unrecorded::part(h, name, word as u32);
+        suspend(thread);
+        skipped_subtree::part(h, name, word as u32);
         let frame = TaskFrame {
             kind: FrameKind::Task,
             context,
@@ -231,11 +232,11 @@ unsafe fn run_as_part(
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline]
-pub(super) unsafe fn set_aside(thread: *mut ThreadState) {
+pub(super) unsafe fn suspend(thread: *mut ThreadState) {
     // SAFETY: the caller guarantees the state.
     unsafe {
         if let Some(left_out) = left_out(link(thread)) {
-            left_out.subtree.set_aside();
+            left_out.subtree.suspend();
         }
     }
 }

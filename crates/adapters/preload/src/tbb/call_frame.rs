@@ -30,7 +30,7 @@ enum End {
 /// The location of the caller's frame pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-enum Saved {
+enum SavedFramePointer {
     /// In the register, unchanged.
     Same,
     /// Saved at a distance from the frame's end.
@@ -46,7 +46,7 @@ pub(super) struct Rule {
     end_at: i32,
     saved_at: i16,
     end: End,
-    saved: Saved,
+    saved: SavedFramePointer,
 }
 
 /// Registers of a frame.
@@ -65,7 +65,7 @@ impl Rule {
         end_at: 0,
         saved_at: 0,
         end: End::None,
-        saved: Saved::Same,
+        saved: SavedFramePointer::Same,
     };
 
     /// The caller's registers.
@@ -91,9 +91,9 @@ impl Rule {
         }
         let by = isize::from(self.saved_at);
         let bp = match self.saved {
-            Saved::Same => of.bp,
-            Saved::AtEnd => load(at(end, by)),
-            Saved::AtBp if of.bp != 0 => load(at(of.bp, by)),
+            SavedFramePointer::Same => of.bp,
+            SavedFramePointer::AtEnd => load(at(end, by)),
+            SavedFramePointer::AtBp if of.bp != 0 => load(at(of.bp, by)),
             _ => 0,
         };
         Some(Registers {

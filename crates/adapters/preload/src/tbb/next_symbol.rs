@@ -7,16 +7,16 @@ use workspan_recorder::adapter::KeepErrno;
 
 use super::arena::Delegate;
 use super::task::Task;
-use crate::runtimes::{Caller, Family, Function, Instance, Key, Resolution};
+use crate::runtimes::{Caller, Function, Instance, Key, Resolution, RuntimeCopies};
 
-static TBB: Family = Family::new(
+static TBB: RuntimeCopies = RuntimeCopies::new(
     c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE",
     "oneTBB",
     forget,
 );
 
 // With one libtbb in the process: the file that made the thread's last call.
-workspan_recorder::thread_word!(LastCaller: Caller, "workspan_tbb_caller");
+workspan_recorder::tls_slot!(LastCaller: Caller, "workspan_tbb_caller");
 
 /// A function of libtbb, by its mangled name.
 pub(super) struct NextSymbol<F> {
@@ -126,7 +126,7 @@ pub(super) type Wait = unsafe extern "C-unwind" fn(*mut c_void, usize);
 pub(super) type Execute = unsafe extern "C-unwind" fn(*mut c_void, *mut Delegate);
 pub(super) type Callback = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void);
 pub(super) type Suspend = unsafe extern "C-unwind" fn(Callback, *mut c_void);
-pub(super) type Resume = unsafe extern "C-unwind" fn(*mut c_void);
+pub(super) type ResumeFunction = unsafe extern "C-unwind" fn(*mut c_void);
 pub(super) type Initialize = unsafe extern "C-unwind" fn(usize);
 pub(super) type Pipeline = unsafe extern "C-unwind" fn(usize, usize, *mut c_void);
 
@@ -151,7 +151,7 @@ pub(super) static EXECUTE: NextSymbol<Execute> =
     NextSymbol::new(c"_ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE");
 pub(super) static SUSPEND: NextSymbol<Suspend> =
     NextSymbol::new(c"_ZN3tbb6detail2r17suspendEPFvPvPNS1_18suspend_point_typeEES2_");
-pub(super) static RESUME: NextSymbol<Resume> =
+pub(super) static RESUME: NextSymbol<ResumeFunction> =
     NextSymbol::new(c"_ZN3tbb6detail2r16resumeEPNS1_18suspend_point_typeE");
 pub(super) static INITIALIZE: NextSymbol<Initialize> =
     NextSymbol::new(c"_ZN3tbb6detail2r110initializeERNS0_2d118task_group_contextE");

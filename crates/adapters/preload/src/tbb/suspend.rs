@@ -11,7 +11,7 @@ use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::wire::primitive;
 
 use super::become_worker;
-use super::budget::Paused;
+use super::budget::PausedSkip;
 use super::call_site::{self, Call};
 use super::next_symbol::{self, Callback};
 use super::task_frame::{
@@ -115,7 +115,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
         if !has_task(h, frame) {
             return next(callback, argument);
         }
-        let _paused = Paused::new(frame);
+        let _paused = PausedSkip::new(frame);
         let mut with = SuspendRequest {
             callback,
             argument,
@@ -156,7 +156,7 @@ pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, from: usize, s
             && let Some(h) = LiveHandle::current()
             && has_task(h, top(current_thread()))
         {
-            let _paused = Paused::new(top(current_thread()));
+            let _paused = PausedSkip::new(top(current_thread()));
             h.signal(
                 call_site::plain(Call::made(from, sp), primitive::SUSPEND),
                 signal,

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::create as kind;
 
-use super::budget::{self, Paused};
+use super::budget::{self, PausedSkip};
 use super::call_site::{self, Call};
 use super::task_class::{CANCEL, EXECUTE, TaskClass};
 use super::task_frame::{
@@ -107,11 +107,11 @@ unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
         let Some(h) = LiveHandle::current().filter(|&h| has_task(h, frame)) else {
             return;
         };
-        let Some(class) = TaskClass::of(task) else {
+        let Some(class) = TaskClass::from_task(task) else {
             return;
         };
         let member = (*frame).is_in(context);
-        let _paused = budget::leaves(frame, context).then(|| Paused::new(frame));
+        let _paused = budget::leaves(frame, context).then(|| PausedSkip::new(frame));
         let site = if member && !class.users && (*frame).site != 0 {
             (*frame).site
         } else {
@@ -263,9 +263,9 @@ pub(super) unsafe extern "C-unwind" fn cancel(task: *mut Task, data: *mut Execut
 pub(super) type Body = unsafe extern "C-unwind" fn(*mut Task, *mut Execution) -> *mut Task;
 
 /// Ends the task of a frame when its body is left, also by an exception.
-pub(super) struct Running(*mut TaskFrame);
+pub(super) struct RunGuard(*mut TaskFrame);
 
-impl Drop for Running {
+impl Drop for RunGuard {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: only this callback uses the handle.
@@ -330,7 +330,7 @@ unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *m
         if !(*thread).worker {
             become_worker(h, thread);
         }
-        budget::set_aside(thread);
+        budget::suspend(thread);
         let frame = TaskFrame {
             kind: FrameKind::Task,
             context: (*data).context,
@@ -364,7 +364,7 @@ pub(super) unsafe fn run_in(
         frame.whole = frame.parent.as_ref().map_or(0, |parent| parent.whole);
         let at = &raw mut frame;
         set_top(thread, at);
-        let running = Running(at);
+        let running = RunGuard(at);
         let run = || {
             let next = body();
             if !next.is_null() {
@@ -398,8 +398,8 @@ unsafe fn returned(next: *mut Task, frame: *mut TaskFrame) {
         let Some(h) = h else {
             return;
         };
-        if let Some(class) = TaskClass::of(next) {
-            let _paused = budget::leaves(frame, context).then(|| Paused::new(frame));
+        if let Some(class) = TaskClass::from_task(next) {
+            let _paused = budget::leaves(frame, context).then(|| PausedSkip::new(frame));
             let site = match (*frame).site {
                 0 => call_site::site(Call::NONE, class, class.primitive),
                 site => site,

@@ -60,7 +60,7 @@ impl TaskClass {
     /// # Safety
     /// `task` is a live task.
     #[inline]
-    pub(super) unsafe fn of(task: *mut Task) -> Option<&'static TaskClass> {
+    pub(super) unsafe fn from_task(task: *mut Task) -> Option<&'static TaskClass> {
         // SAFETY: a live task's virtual table has at least four entries.
         unsafe {
             let table = (*task).table;

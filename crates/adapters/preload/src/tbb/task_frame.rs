@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use workspan_recorder::adapter::LiveHandle;
 
-use super::budget::LeftOut;
+use super::budget::SkippedTbbTask;
 use super::call_site::{self, CallSiteCache};
 use super::task::Scope;
 use super::{native_stack, several_workers};
@@ -44,7 +44,7 @@ pub(super) struct TaskFrame {
     /// The value of [`super::task_class::TaskClass::inside`].
     pub(super) inside: bool,
     /// The skipped subtree that the task is in; null if the task is recorded.
-    pub(super) skip: *const LeftOut,
+    pub(super) skip: *const SkippedTbbTask,
     /// The site of the sampled task around it; 0 if there is none.
     pub(super) whole: u32,
     /// The wait context that the task waits for, in a call on this stack; null if it does not wait.
@@ -136,7 +136,7 @@ thread_local! {
 }
 
 // The thread's state.
-workspan_recorder::thread_word!(Here: ThreadState, "workspan_tbb_thread");
+workspan_recorder::tls_slot!(Here: ThreadState, "workspan_tbb_thread");
 
 /// The calling thread's state. Must be looked up again after every call that may return on another
 /// thread.
@@ -262,22 +262,25 @@ pub(super) unsafe fn set_top(thread: *mut ThreadState, frame: *mut TaskFrame) {
 }
 
 /// The state of a thread's bottom before another thread's root came to it.
-pub(super) struct Guest {
+pub(super) struct SuspendedBottom {
     at: *mut ThreadState,
     before: bool,
     waits: *const WaitContext,
 }
 
-impl Guest {
+impl SuspendedBottom {
     /// The task of `frame` goes on here. If it is a root, the bottom stands for it and waits for
     /// nothing.
     ///
     /// # Safety
     /// `thread` is the calling thread's state, and `frame` is alive.
-    pub(super) unsafe fn enter(thread: *mut ThreadState, frame: *mut TaskFrame) -> Option<Guest> {
+    pub(super) unsafe fn enter(
+        thread: *mut ThreadState,
+        frame: *mut TaskFrame,
+    ) -> Option<SuspendedBottom> {
         // SAFETY: the state is this thread's, and the frame is alive.
         unsafe {
-            ((*frame).kind == FrameKind::Bottom).then(|| Guest {
+            ((*frame).kind == FrameKind::Bottom).then(|| SuspendedBottom {
                 at: thread,
                 before: replace(&mut (*thread).guest, true),
                 waits: replace(&mut (*thread).bottom.waits, ptr::null()),
@@ -348,7 +351,7 @@ pub(super) unsafe fn ended(h: LiveHandle, thread: *mut ThreadState) {
 /// # Safety
 /// The same as for [`ended`].
 #[inline]
-pub(super) unsafe fn went_on(h: LiveHandle, thread: *mut ThreadState) -> bool {
+pub(super) unsafe fn resume_root(h: LiveHandle, thread: *mut ThreadState) -> bool {
     // SAFETY: the state is this thread's.
     unsafe {
         let over = replace(&mut (*thread).over, ptr::null_mut());

@@ -5,17 +5,17 @@ use std::ffi::c_void;
 use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::wire::{create, primitive};
 
-use super::budget::{self, Paused};
+use super::budget::{self, PausedSkip};
 use super::call_site::{self, Call};
 use super::task::{self, Scope, Task};
 use super::task_class::TaskClass;
 use super::task_frame::{
-    FrameKind, TaskFrame, current_thread, has_task, link, set_top, top, went_on,
+    FrameKind, TaskFrame, current_thread, has_task, link, resume_root, set_top, top,
 };
 use super::{become_worker, context, next_symbol};
 
 /// Lets the frame's task go on when libtbb's wait has returned or thrown.
-struct Waiting {
+struct WaitGuard {
     frame: *mut TaskFrame,
     context: usize,
     /// The scope that was waited for, to be removed from the context; 0 if there is none.
@@ -24,7 +24,7 @@ struct Waiting {
     stop: Option<Stop>,
 }
 
-impl Drop for Waiting {
+impl Drop for WaitGuard {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: only this callback uses the handle.
@@ -42,7 +42,7 @@ impl Drop for Waiting {
                 if !(*thread).worker {
                     become_worker(h, thread);
                 }
-                let at_once = went_on(h, thread);
+                let at_once = resume_root(h, thread);
                 if let Some(stop) = self.stop {
                     h.go_on(stop, at_once);
                 }
@@ -98,7 +98,7 @@ unsafe extern "C-unwind" fn wait_recorded(
         if !has_task(h, frame) {
             return next(waited, context);
         }
-        let _paused = Paused::if_left_out(frame);
+        let _paused = PausedSkip::if_left_out(frame);
         if !(*thread).worker {
             become_worker(h, thread);
         }
@@ -116,7 +116,7 @@ unsafe extern "C-unwind" fn wait_recorded(
         if children {
             h.wait_children(site);
         }
-        let waiting = Waiting {
+        let waiting = WaitGuard {
             frame,
             context,
             scope,
@@ -174,7 +174,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
         let thread = current_thread();
         let frame = top(thread);
         let class = if has_task(h, frame) {
-            TaskClass::of(task)
+            TaskClass::from_task(task)
         } else {
             None
         };
@@ -187,7 +187,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
             budget::create(frame, task, task_context, name, call);
             return subtree.wait(|| next(task, task_context, waited, context));
         }
-        let _paused = Paused::if_left_out(frame);
+        let _paused = PausedSkip::if_left_out(frame);
         if !(*thread).worker {
             become_worker(h, thread);
         }
@@ -216,7 +216,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
         let into = Scope { of: scope, outer };
         task::adopt(h, frame, task, class, (create::INLINE, site), into, true);
         h.wait_scope_at(site, scope, h.last());
-        let waiting = Waiting {
+        let waiting = WaitGuard {
             frame,
             context,
             scope,
@@ -241,15 +241,15 @@ pub(super) unsafe extern "C-unwind" fn pipeline(
     sp: usize,
 ) {
     /// Restores the previous replacement, also after an exception.
-    struct Before(call_site::CallChain);
-    impl Drop for Before {
+    struct RestoreChain(call_site::CallChain);
+    impl Drop for RestoreChain {
         fn drop(&mut self) {
             call_site::stand_in_again(self.0);
         }
     }
     // SAFETY: the entry point passes the registers of its call.
     let call = unsafe { Call::made(from, sp) };
-    let before = Before(call_site::stand_in(call));
+    let before = RestoreChain(call_site::stand_in(call));
     // SAFETY: the arguments of the call.
     unsafe { next_symbol::PIPELINE.get(call_site::returns_to(from, sp))(context, tokens, filters) };
     drop(before);

@@ -9,7 +9,7 @@ use workspan_trace::entry::WaitKind;
 
 use super::release::{self, Release};
 use super::{Entry, Role, open, stack};
-use crate::entry_point::{Before, Frame};
+use crate::entry_point::{Frame, HookResult};
 use crate::loaded_files::is_ours;
 
 pub(super) const FUTEX: usize = 202;
@@ -67,13 +67,13 @@ fn released(entry: &Entry, frame: Frame) -> Option<usize> {
 }
 
 /// The hook before the C library's function.
-pub(super) extern "C" fn before(entry: &'static Entry, frame: Frame) -> Before {
+pub(super) extern "C" fn before(entry: &'static Entry, frame: Frame) -> HookResult {
     let next = match entry.next.load(Ordering::Acquire) {
         0 => entry.next(),
         next => next,
     };
     let begin = wait_log::now();
-    let nothing = Before { next, begin: 0 };
+    let nothing = HookResult { next, begin: 0 };
     if begin == 0 {
         return nothing;
     }
@@ -87,7 +87,7 @@ pub(super) extern "C" fn before(entry: &'static Entry, frame: Frame) -> Before {
                 release::begin(object);
             }
             open::begin(entry, object, begin, frame.returns_to());
-            Before { next, begin }
+            HookResult { next, begin }
         }
     }
 }

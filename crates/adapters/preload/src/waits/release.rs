@@ -14,7 +14,7 @@ pub(super) const SHIFT: u32 = 4;
 
 /// The number of threads that may wait for objects of a place. The entry points read it.
 pub(super) static WAITERS: [AtomicU32; PLACES] = [const { AtomicU32::new(0) }; PLACES];
-static RELEASES: [Place; PLACES] = [const { Place::new() }; PLACES];
+static RELEASES: [ReleasePlace; PLACES] = [const { ReleasePlace::new() }; PLACES];
 
 /// A release of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +28,16 @@ pub(super) struct Release {
 }
 
 /// The last release of an object of this place. Odd while it is written.
-struct Place {
+struct ReleasePlace {
     version: AtomicU64,
     object: AtomicU64,
     at: AtomicU64,
     who: AtomicU64,
 }
 
-impl Place {
-    const fn new() -> Place {
-        Place {
+impl ReleasePlace {
+    const fn new() -> ReleasePlace {
+        ReleasePlace {
             version: AtomicU64::new(0),
             object: AtomicU64::new(0),
             at: AtomicU64::new(0),

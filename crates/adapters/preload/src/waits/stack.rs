@@ -35,7 +35,7 @@ fn thread_pointer() -> usize {
     at
 }
 
-fn told_tid() -> u32 {
+fn own_tid() -> u32 {
     // SAFETY: within the C library's structure, which has more than 1000 bytes.
     unsafe { *((thread_pointer() + TID_AT) as *const u32) }
 }
@@ -43,7 +43,7 @@ fn told_tid() -> u32 {
 /// The kernel's id of the calling thread; 0 if it cannot be read cheaply.
 pub(crate) fn tid() -> u32 {
     match KNOWS_TID.load(Ordering::Relaxed) {
-        true => told_tid(),
+        true => own_tid(),
         false => 0,
     }
 }
@@ -52,7 +52,7 @@ pub(crate) fn tid() -> u32 {
 pub(super) fn look() {
     // SAFETY: getpid has no preconditions; the loader set the variable before any code ran.
     let (pid, top) = unsafe { (getpid(), __libc_stack_end) };
-    KNOWS_TID.store(told_tid() == pid as u32, Ordering::Relaxed);
+    KNOWS_TID.store(own_tid() == pid as u32, Ordering::Relaxed);
     MAIN.store(pid as usize, Ordering::Relaxed);
     MAIN_TOP.store(top, Ordering::Relaxed);
 }

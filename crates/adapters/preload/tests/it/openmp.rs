@@ -18,7 +18,7 @@ mod run;
 
 use canonical::{canonical, squeezed};
 use run::{Program, Runtime, build, dag, skipped};
-use workspan_dag::{Dag, NONE, OffWhy, Steals, TaskKind};
+use workspan_dag::{Dag, NONE, OffCpuReason, Steals, TaskKind};
 use workspan_toolchains::Compiler;
 
 /// The expectation for a run with this many threads.
@@ -361,6 +361,9 @@ fn fib_is_whole(dag: &Dag, _threads: usize) {
 
 /// Checks that some thread waits for the critical section, and for the lock, while it is held.
 fn locks_are_blocked(dag: &Dag, threads: usize) {
-    let blocked = dag.offs.iter().filter(|off| off.why == OffWhy::Blocked);
+    let blocked = dag
+        .offs
+        .iter()
+        .filter(|off| off.why == OffCpuReason::Blocked);
     assert!(threads == 1 || blocked.count() >= 2, "{:?}", dag.offs);
 }

@@ -163,7 +163,7 @@ fn a_killed_process_leaves_all_it_did() {
     let dag = trace(&folder);
     assert_eq!(dag.tasks.len(), 50_002);
     assert_eq!(dag.waits.after.len(), 50_000);
-    assert!(says(&dag, "did not end in an orderly way"));
+    assert!(says(&dag, "was killed or ended by _exit or exec"));
     let end = |task: usize| dag.strands.end[dag.tasks.last[task] as usize];
     assert_eq!(
         end(0),
@@ -234,7 +234,7 @@ fn exits_without_destructors_and_from_inside_a_task_are_told() {
     assert_eq!(output.status.code(), Some(5));
     let dag = trace(&folder);
     assert_eq!(dag.tasks.len(), 1_001);
-    assert!(says(&dag, "did not end in an orderly way"));
+    assert!(says(&dag, "was killed or ended by _exit or exec"));
 
     let (folder, output) = run("ends", &["exit_inside", "1000"]);
     assert_eq!(output.status.code(), Some(6));
@@ -264,7 +264,7 @@ fn many_short_threads_are_so_many_tasks() {
         dag.meta.workers, 2,
         "no pool: the main thread, and one other at a time"
     );
-    let unresolved = "Sites are not resolved";
+    let unresolved = "Sites have no source lines";
     let mut warnings = dag.meta.warnings.iter();
     assert!(
         warnings.all(|warning| warning.starts_with(unresolved)),

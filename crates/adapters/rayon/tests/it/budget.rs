@@ -38,17 +38,17 @@ fn seen(fixture: &Fixture, arguments: &[&str], budget: &str) -> (String, Seen) {
                 match event {
                     Event::Join { .. } => seen.joins += 1,
                     Event::Yield { .. } | Event::Leave { .. } => yields += 1,
-                    Event::Unrecorded { .. } => {
+                    Event::SkipBegin { .. } => {
                         seen.subtrees.insert((thread, yields));
                         yields += 1;
                         open += 1;
                     }
-                    Event::Recorded => {
+                    Event::SkipEnd => {
                         open -= 1;
                         assert!(open >= 0, "thread {thread} ends what it has not begun");
                     }
-                    Event::Part { of, .. } => seen.parts.push(of),
-                    Event::Sampled { .. } => seen.sampled += 1,
+                    Event::StolenPart { of, .. } => seen.parts.push(of),
+                    Event::SampleBegin { .. } => seen.sampled += 1,
                     Event::Wait {
                         what: WaitFor::Parts,
                         ..

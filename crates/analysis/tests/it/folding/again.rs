@@ -3,7 +3,7 @@
 
 use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
-use workspan_fold::{FoldOptions, Thieves};
+use workspan_fold::{FoldOptions, StealKind};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::Grain;
 use workspan_reader::recorded::expand::Expander;
@@ -45,14 +45,14 @@ fn no_measure_changes() {
         habits.steals = 100;
         let (lanes, end) = program::run(&mut dice, habits);
         let (thieves, steals) = dice.pick(&[
-            (Thieves::TakeChildren, "child"),
-            (Thieves::TakeContinuations, "continuation"),
+            (StealKind::TakeChildren, "child"),
+            (StealKind::TakeContinuations, "continuation"),
         ]);
         let small = FoldOptions {
             grain: dice.pick(&[10, 30, 100, 300]),
             max_tasks: u64::MAX,
             thieves,
-            kept: Vec::new(),
+            unfolded_sites: Vec::new(),
             memory: 1 << 30,
         };
         let (chunks, _) = file::folded(&lanes, &small, &mut dice);
@@ -108,7 +108,7 @@ fn no_measure_changes() {
                 (least..=work).contains(&blocks),
                 "case {case}: {blocks} of {work}"
             );
-            if !raw && let Some(about) = &short.meta.shortened {
+            if !raw && let Some(about) = &short.meta.read_folding {
                 assert_eq!(about.tasks, plain.tasks.len() as u64, "case {case}");
                 looked_into += look_into(&bytes, &plain, &short);
             }

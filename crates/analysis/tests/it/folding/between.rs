@@ -4,7 +4,7 @@
 
 use workspan_analysis::{Breakdown, Options, report};
 use workspan_dag::Dag;
-use workspan_fold::{FoldOptions, Thieves};
+use workspan_fold::{FoldOptions, StealKind};
 use workspan_reader::open::Grain;
 use workspan_trace::wire::Kind;
 
@@ -152,8 +152,8 @@ fn time_between_strands_is_delay_whether_folded_or_not() {
         let options = FoldOptions {
             grain: dice.pick(&[200, 2000]),
             max_tasks: u64::MAX,
-            thieves: Thieves::TakeChildren,
-            kept: Vec::new(),
+            thieves: StealKind::TakeChildren,
+            unfolded_sites: Vec::new(),
             memory: 1 << 30,
         };
         let (chunks, _) = file::folded(&lanes, &options, &mut dice);

@@ -1,7 +1,7 @@
 //! Tasks that end before what they created into their own scope, as Rayon's `scope` has them
 //! (MODEL.md §7: one exit).
 
-use workspan_fold::{FoldOptions, Thieves};
+use workspan_fold::{FoldOptions, StealKind};
 use workspan_trace::wire::Kind;
 
 use crate::folding::program::{self, Habits, Lane};
@@ -28,13 +28,13 @@ fn every_measure_is_the_same_to_the_tick() {
         let options = FoldOptions {
             grain: dice.pick(&[1 << 20, 1 << 23, 1 << 40]),
             max_tasks: u64::MAX,
-            thieves: dice.pick(&[Thieves::TakeChildren, Thieves::TakeContinuations]),
-            kept: if dice.percent(10) { vec![3] } else { vec![] },
+            thieves: dice.pick(&[StealKind::TakeChildren, StealKind::TakeContinuations]),
+            unfolded_sites: if dice.percent(10) { vec![3] } else { vec![] },
             memory: if dice.percent(10) { 3000 } else { 1 << 30 },
         };
         let steals = match options.thieves {
-            Thieves::TakeChildren => "child",
-            Thieves::TakeContinuations => "continuation",
+            StealKind::TakeChildren => "child",
+            StealKind::TakeContinuations => "continuation",
         };
         let (chunks, _) = file::folded(&lanes, &options, &mut dice);
         let (plain, short) = (
@@ -133,8 +133,8 @@ fn a_whole_tree_of_a_scope_is_folded_unless_some_of_it_is_stolen() {
     let options = FoldOptions {
         grain: 1 << 40,
         max_tasks: u64::MAX,
-        thieves: Thieves::TakeChildren,
-        kept: vec![],
+        thieves: StealKind::TakeChildren,
+        unfolded_sites: vec![],
         memory: 1 << 30,
     };
     for stolen in [None, Some(40)] {
@@ -188,8 +188,8 @@ fn one_that_other_tasks_wait_for_is_not_one_strand_with_what_it_created() {
     let options = FoldOptions {
         grain: 1 << 40,
         max_tasks: u64::MAX,
-        thieves: Thieves::TakeChildren,
-        kept: vec![],
+        thieves: StealKind::TakeChildren,
+        unfolded_sites: vec![],
         memory: 1 << 30,
     };
     let (lanes, end) = ([lane], t);

@@ -174,7 +174,7 @@ fn reading_through_the_fold_changes_no_measure() {
         };
         let kept = through(&bytes, Grain::Nanoseconds(grain), true);
         assert_eq!(raw_work(&plain), raw_work(&kept), "case {case}");
-        if let Some(about) = &short.meta.shortened {
+        if let Some(about) = &short.meta.read_folding {
             assert_eq!(about.tasks, plain.tasks.len() as u64, "case {case}");
             looked_into += look_into(&bytes, &plain, &short);
         }
@@ -213,7 +213,7 @@ fn an_index_gives_the_same_run_until_the_trace_changes() {
     };
     let read = || workspan_reader::open(&trace, &options).unwrap();
     let first = read();
-    assert!(first.meta.shortened.is_some(), "{} bytes", bytes.len());
+    assert!(first.meta.read_folding.is_some(), "{} bytes", bytes.len());
     let written = std::fs::read(&index).unwrap();
     assert!(written.len() < bytes.len());
     let again = read();

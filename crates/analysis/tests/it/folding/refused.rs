@@ -2,7 +2,7 @@
 //! no folded strand contains that place.
 
 use workspan_dag::Dag;
-use workspan_fold::{FoldOptions, Thieves};
+use workspan_fold::{FoldOptions, StealKind};
 use workspan_trace::wire::Kind;
 
 use crate::folding::program::Lane;
@@ -80,8 +80,8 @@ fn run(
     let options = FoldOptions {
         grain: 1 << 40,
         max_tasks: u64::MAX,
-        thieves: Thieves::TakeChildren,
-        kept,
+        thieves: StealKind::TakeChildren,
+        unfolded_sites: kept,
         memory: 1 << 30,
     };
     let (chunks, _) = file::folded(&w.lanes, &options, &mut Dice::new(1));

@@ -4,8 +4,8 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use workspan_fold::Tails;
-use workspan_fold::{Fold, FoldOptions, Thieves};
+use workspan_fold::ThreadTails;
+use workspan_fold::{Fold, FoldOptions, StealKind};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::read;
 use workspan_trace::chunk::FLAGS_AT;
@@ -89,14 +89,14 @@ fn what_was_done_last_is_folded_and_no_measure_changes() {
         }
         let (lanes, end) = program::run(&mut dice, habits);
         let (thieves, steals) = dice.pick(&[
-            (Thieves::TakeChildren, "child"),
-            (Thieves::TakeContinuations, "continuation"),
+            (StealKind::TakeChildren, "child"),
+            (StealKind::TakeContinuations, "continuation"),
         ]);
         let options = FoldOptions {
             grain: dice.pick(&[30, 100, 300, 1000]),
             max_tasks: u64::MAX,
             thieves,
-            kept: vec![],
+            unfolded_sites: vec![],
             memory: 1 << 30,
         };
         let mut chunks = Vec::new();
@@ -107,14 +107,14 @@ fn what_was_done_last_is_folded_and_no_measure_changes() {
         }
         let spool = spool(file::bytes(&chunks, end, steals, 0));
         let trace = Trace::open(&spool).unwrap();
-        let sealed = |tails: &Tails| {
+        let sealed = |tails: &ThreadTails| {
             let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();
             copy_with_records(&trace, &[], |chunk| tails.instead_of(chunk), &mut writer).unwrap();
             let bytes = writer.finish().unwrap().into_inner();
             read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap()
         };
-        let tails = Tails::of(&trace, &options);
-        let (before, after) = (sealed(&Tails::default()), sealed(&tails));
+        let tails = ThreadTails::fold(&trace, &options);
+        let (before, after) = (sealed(&ThreadTails::default()), sealed(&tails));
         assert_eq!(before.meta.warnings, after.meta.warnings, "case {case}");
         if after.tasks.len() < before.tasks.len() {
             fewer += 1;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use workspan_analysis::Options;
 use workspan_analysis::causes::{Cause, Causes};
-use workspan_dag::{Dag, EdgeKind, EndKind, NONE, OffWhy, StartKind, Steals, TaskKind};
+use workspan_dag::{Dag, EdgeKind, EndKind, NONE, OffCpuReason, StartKind, Steals, TaskKind};
 
 /// A cause with the place that distinguishes it from others of its kind: site, start, end.
 type Key = (Cause, u32, (u32, u8), (u32, u8));
@@ -45,7 +45,7 @@ impl<'a> Slow<'a> {
         };
         let tasks = 0..dag.tasks.len();
         let off = |s: usize, t: u64| {
-            let of = |o: &&workspan_dag::Off| {
+            let of = |o: &&workspan_dag::OffCpuInterval| {
                 o.thread == dag.strands.thread[s] && (o.start..o.end).contains(&t)
             };
             dag.offs.iter().find(of).map(|o| o.why)
@@ -54,7 +54,7 @@ impl<'a> Slow<'a> {
         let length = |s: usize| {
             let ticks = dag.strands.start[s]..dag.strands.end[s];
             let on = ticks.clone().filter(|&t| off(s, t).is_none()).count() as u64;
-            let blocked = ticks.filter(|&t| off(s, t) == Some(OffWhy::Blocked));
+            let blocked = ticks.filter(|&t| off(s, t) == Some(OffCpuReason::Blocked));
             let ends = 1 + u64::from(dag.strands.start_kind[s] != StartKind::AfterSignal);
             on.saturating_sub(ends * probe) + blocked.count() as u64
         };
@@ -90,9 +90,10 @@ impl<'a> Slow<'a> {
         )
     }
 
-    fn off(&self, s: usize, t: u64) -> Option<OffWhy> {
+    fn off(&self, s: usize, t: u64) -> Option<OffCpuReason> {
         let thread = self.dag.strands.thread[s];
-        let on = |o: &&workspan_dag::Off| o.thread == thread && o.start <= t && t < o.end;
+        let on =
+            |o: &&workspan_dag::OffCpuInterval| o.thread == thread && o.start <= t && t < o.end;
         self.dag.offs.iter().find(on).map(|o| o.why)
     }
 
@@ -152,8 +153,8 @@ impl<'a> Slow<'a> {
     fn running(&self, at: usize, t: u64, running: u64) -> Key {
         let s = self.path[at];
         match self.off(s, t) {
-            Some(OffWhy::Preempted) => return whole(Cause::Descheduled, NONE),
-            Some(OffWhy::Blocked) => {
+            Some(OffCpuReason::Preempted) => return whole(Cause::Descheduled, NONE),
+            Some(OffCpuReason::Blocked) => {
                 let own = u64::from(!self.outside(s));
                 if running == own {
                     return self.key(Cause::Blocked, s);
@@ -162,13 +163,13 @@ impl<'a> Slow<'a> {
                 let runs = |o: &usize| {
                     *o != s
                         && (strands.start[*o]..strands.end[*o]).contains(&t)
-                        && !(self.outside(*o) && self.off(*o, t) == Some(OffWhy::Blocked))
+                        && !(self.outside(*o) && self.off(*o, t) == Some(OffCpuReason::Blocked))
                 };
                 return match (0..strands.len()).find(runs) {
                     Some(other) if running == own + 1 => match self.off(other, t) {
                         None => self.key(Cause::SerialStrand, other),
-                        Some(OffWhy::Preempted) => whole(Cause::Descheduled, NONE),
-                        Some(OffWhy::Blocked) => self.key(Cause::Blocked, other),
+                        Some(OffCpuReason::Preempted) => whole(Cause::Descheduled, NONE),
+                        Some(OffCpuReason::Blocked) => self.key(Cause::Blocked, other),
                     },
                     _ => whole(Cause::None, NONE),
                 };
@@ -275,7 +276,7 @@ impl<'a> Slow<'a> {
                 return place(Cause::BoundedQueue);
             }
         }
-        let preempted = |t: &u64| self.off(s, *t) == Some(OffWhy::Preempted);
+        let preempted = |t: &u64| self.off(s, *t) == Some(OffCpuReason::Preempted);
         let off = (ready..start).filter(preempted).count() as u64;
         if off * 2 >= start - ready {
             return whole(Cause::Descheduled, NONE);
@@ -384,21 +385,25 @@ impl<'a> Slow<'a> {
         let mut over = false;
         for t in *begin..*end {
             let runs = |s: &usize| strands.start[*s] <= t && t < strands.end[*s];
-            let doing: Vec<(usize, Option<OffWhy>)> = (0..count)
+            let doing: Vec<(usize, Option<OffCpuReason>)> = (0..count)
                 .filter(runs)
                 .map(|s| (s, self.off(s, t)))
-                .filter(|&(s, off)| !(self.outside(s) && off == Some(OffWhy::Blocked)))
+                .filter(|&(s, off)| !(self.outside(s) && off == Some(OffCpuReason::Blocked)))
                 .collect();
-            let order = [None, Some(OffWhy::Preempted), Some(OffWhy::Blocked)];
+            let order = [
+                None,
+                Some(OffCpuReason::Preempted),
+                Some(OffCpuReason::Blocked),
+            ];
             let mut room = self.workers as usize;
             for what in order {
                 for &(s, _) in doing.iter().filter(|d| d.1 == what).take(room) {
                     match what {
                         None => {}
-                        Some(OffWhy::Preempted) => {
+                        Some(OffCpuReason::Preempted) => {
                             *sums.entry(whole(Cause::Descheduled, NONE)).or_default() += 1
                         }
-                        Some(OffWhy::Blocked) => {
+                        Some(OffCpuReason::Blocked) => {
                             *sums.entry(self.key(Cause::Blocked, s)).or_default() += 1
                         }
                     }
@@ -416,8 +421,10 @@ impl<'a> Slow<'a> {
             let between = (0..self.dag.meta.workers).filter(|&w| {
                 let on = |s: usize| strands.thread[s] == w;
                 let goes = |&s: &usize| on(s) && approached(s);
-                let is_off = |o: &workspan_dag::Off| {
-                    o.thread == w && o.why == OffWhy::Preempted && (o.start..o.end).contains(&t)
+                let is_off = |o: &workspan_dag::OffCpuInterval| {
+                    o.thread == w
+                        && o.why == OffCpuReason::Preempted
+                        && (o.start..o.end).contains(&t)
                 };
                 !(0..count).any(|s| on(s) && runs(&s))
                     && !ready.iter().any(goes)
@@ -450,7 +457,7 @@ impl<'a> Slow<'a> {
             let mut gap = before_start[s];
             if served > 0 {
                 if let Some(parent) = self.parent_of_small(s).filter(|_| approaching > 0) {
-                    let preempted = |t: &u64| self.off(s, *t) == Some(OffWhy::Preempted);
+                    let preempted = |t: &u64| self.off(s, *t) == Some(OffCpuReason::Preempted);
                     let on_its_way = self.approached(s)..strands.start[s];
                     let off = on_its_way.filter(preempted).count() as u64;
                     let off = off.min(approaching);

@@ -41,7 +41,7 @@ fn what_ran_in_a_part_is_what_ran_at_its_ticks() {
             idle += workers.max(0.0) / running.max(1) as f64;
         }
         ticks += to - from;
-        let told = free.between(from, to);
+        let told = free.sums(from, to);
         assert!((told.0 - all).abs() < 1e-6, "{told:?} {all}");
         // Time before anything runs does not count.
         assert!(told.1 <= idle + 1e-6, "{told:?} {idle}");

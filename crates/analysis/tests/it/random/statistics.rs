@@ -156,7 +156,11 @@ fn depth(fast: &Depth, times: &Times, context: &str) {
 
 fn steals(all: &Statistics, slow: &Slow, times: &Times, context: &str) {
     let fast = &all.steals;
-    assert_eq!((fast.told, fast.count), (false, times.steals), "{context}");
+    assert_eq!(
+        (fast.reported, fast.count),
+        (false, times.steals),
+        "{context}"
+    );
     let mut pairs: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     let mut first: BTreeMap<usize, u64> = BTreeMap::new();
     let mut leaps: BTreeMap<usize, u64> = BTreeMap::new();

@@ -30,19 +30,20 @@ use crate::say;
 use programs::{Program, SUITE};
 use progress::{Durations, wait};
 use reports::Reports;
-use turn::{Cell, Filling, Store, Turn};
+use turn::{Cell, Store, TurnResults, TurnSettings};
 use workspan_record::embedded;
 use workspan_record::options::keep_windows::{Length, positive};
 
-/// Runs BOTS and TP-PARSEC on every task runtime this machine has
+/// Runs BOTS and TP-PARSEC on every task runtime on this machine
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    long_about = "Runs BOTS and TP-PARSEC on every task runtime this machine has.
+    long_about = "Runs BOTS and TP-PARSEC on every task runtime on this machine.
 
-The 21 programs are in the tool: Rust for Rayon, which cargo builds, and C++ for LLVM OpenMP (clang++), GNU OpenMP and oneTBB \
-(g++) and for the serial elision that speedups are measured against. What is missing is named. Each turn runs a program bare and \
-recorded; all programs take turns. Every turn and its trace is kept in a folder, where an interrupted suite goes on, and where \
-suite.csv, suite.json, pictures, the viewers of the fastest runs and index.html are written. docs/suite.md describes the programs.",
+The 21 programs are in the tool: Rust for Rayon, which cargo builds, and C++ for LLVM OpenMP (clang++), GNU \
+OpenMP and oneTBB (g++) and for the serial elision that speedups are measured against. What is missing is named. \
+Each turn runs a program bare and recorded; all programs take turns. Every turn and its trace is kept in a \
+folder, where an interrupted suite goes on, and where suite.csv, suite.json, pictures, the viewers of the \
+fastest runs and index.html are written. docs/suite.md describes the programs.",
     after_help = "\
 Examples:
   workspan bench suite --size test
@@ -105,7 +106,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let mut built = Comparison::default();
     let cache = embedded::unpack(None)?.folder.join("bench");
     let limit = args.limit.map(Length::duration);
-    let filling = Filling {
+    let filling = TurnSettings {
         size: &args.size,
         record: !args.no_record,
         limit: limit.unwrap_or_else(|| default_limit(&args.size)),
@@ -133,11 +134,11 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     };
     let mut warnings = built.warnings.clone();
     if busy {
-        warnings.push("The machine was busy before the measuring began; times may be those of other programs.".into());
+        warnings.push("The machine was busy before the measurement began, so other programs may have affected the times.".into());
     }
     if workers.iter().any(|&w| w > cpus) {
         warnings.push(format!(
-            "More workers were asked for than the {cpus} CPUs that are here."
+            "More workers were requested than the {cpus} CPUs of this machine."
         ));
     }
     let variants = variants.into_iter().flatten().collect::<Vec<Variant>>();
@@ -149,7 +150,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         stopped: &stopped,
     };
     let cells = cells(&programs, &variants, &workers, usize::from(args.repeat));
-    let Measured { turns, failures } = session.measure(&cells);
+    let SuiteResults { turns, failures } = session.measure(&cells);
     progress.clear();
     warnings.extend(failures.iter().cloned());
     let done = turns.len();
@@ -196,8 +197,8 @@ fn default_limit(size: &str) -> Duration {
 }
 
 /// The results of the turns.
-struct Measured {
-    turns: Vec<(Cell, Turn)>,
+struct SuiteResults {
+    turns: Vec<(Cell, TurnResults)>,
     /// Programs that were left out for a runtime, with the reason.
     failures: Vec<String>,
 }
@@ -240,13 +241,13 @@ struct Session<'a> {
 impl Session<'_> {
     /// Runs the turns that have not run before. A program that fails with a runtime is left out
     /// from there on.
-    fn measure(&self, cells: &[Cell]) -> Measured {
-        let mut turns: Vec<(Cell, Turn)> = Vec::new();
+    fn measure(&self, cells: &[Cell]) -> SuiteResults {
+        let mut turns: Vec<(Cell, TurnResults)> = Vec::new();
         let mut failures = Vec::new();
         let mut durations = Durations::default();
         let mut left = Vec::new();
         for cell in cells {
-            match self.store.kept(cell, &self.identity(cell.runtime)) {
+            match self.store.saved_turn(cell, &self.identity(cell.runtime)) {
                 Some(turn) => {
                     durations.add(cell, turn.turn_ns);
                     turns.push((*cell, turn));
@@ -282,10 +283,10 @@ impl Session<'_> {
                 }
             }
         }
-        Measured { turns, failures }
+        SuiteResults { turns, failures }
     }
 
-    fn turn(&self, cell: &Cell, turns: &[(Cell, Turn)]) -> anyhow::Result<Turn> {
+    fn turn(&self, cell: &Cell, turns: &[(Cell, TurnResults)]) -> anyhow::Result<TurnResults> {
         let variant = self.variants.iter().find(|v| v.runtime == cell.runtime);
         let variant = variant.context("it was not built")?;
         // All runs must print the same; otherwise the measured work is wrong.

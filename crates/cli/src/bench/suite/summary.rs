@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::result::{Recorded, median};
 use super::super::runtime::Runtime;
-use super::turn::{Cell, Turn};
+use super::turn::{Cell, TurnResults};
 
 /// Maximum cost of recording at default settings, as recorded over bare CPU time.
 pub const MAX_CPU_RATIO: f64 = 1.3;
@@ -59,7 +59,7 @@ pub struct Row {
 }
 
 /// The benchmarks of the turns up to now.
-pub fn benchmarks(turns: &[(Cell, Turn)]) -> Vec<Benchmark> {
+pub fn benchmarks(turns: &[(Cell, TurnResults)]) -> Vec<Benchmark> {
     let mut keys: Vec<(Cell, usize)> = Vec::new();
     let serial = |cell: &Cell| cell.runtime == Runtime::Serial;
     // The serial elision has no workers, so it has a row for every number of them.
@@ -78,7 +78,7 @@ pub fn benchmarks(turns: &[(Cell, Turn)]) -> Vec<Benchmark> {
         .into_iter()
         .map(|(key, workers)| {
             let of_program = turns.iter().filter(|(cell, _)| cell.program == key.program);
-            let own: Vec<&(Cell, Turn)> = of_program
+            let own: Vec<&(Cell, TurnResults)> = of_program
                 .filter(|(cell, _)| serial(cell) || cell.workers == workers)
                 .collect();
             benchmark(&key, workers, &own)
@@ -93,7 +93,7 @@ fn order(program: &str) -> usize {
     all.position(|p| p.name == program).unwrap_or(usize::MAX)
 }
 
-fn benchmark(cell: &Cell, workers: usize, turns: &[&(Cell, Turn)]) -> Benchmark {
+fn benchmark(cell: &Cell, workers: usize, turns: &[&(Cell, TurnResults)]) -> Benchmark {
     let elapsed = |runtime: Runtime| {
         let own = turns.iter().filter(|(cell, _)| cell.runtime == runtime);
         let mut bare: Vec<u64> = own.map(|(_, turn)| turn.bare.elapsed).collect();
@@ -106,7 +106,7 @@ fn benchmark(cell: &Cell, workers: usize, turns: &[&(Cell, Turn)]) -> Benchmark 
         .map(|runtime| (runtime, elapsed(runtime)))
         .filter(|(_, bare)| !bare.is_empty())
         .map(|(runtime, bare)| {
-            let own: Vec<&Turn> = turns
+            let own: Vec<&TurnResults> = turns
                 .iter()
                 .filter(|(cell, _)| cell.runtime == runtime)
                 .map(|(_, turn)| turn)
@@ -128,7 +128,7 @@ fn row(
     workers: usize,
     serial: Option<u64>,
     bare: Vec<u64>,
-    turns: &[&Turn],
+    turns: &[&TurnResults],
 ) -> Row {
     let recorded = turns.iter().filter_map(|turn| turn.recorded.as_ref());
     let mut by_time: Vec<_> = recorded.collect();
@@ -170,7 +170,7 @@ fn row(
 }
 
 /// The ratio over all turns together, because each CPU time is rounded.
-fn cpu_ratio(turns: &[&Turn]) -> Option<f64> {
+fn cpu_ratio(turns: &[&TurnResults]) -> Option<f64> {
     let both = turns.iter().filter_map(|turn| {
         let recorded = turn.recorded.as_ref()?.took.cpu?;
         Some((turn.bare.cpu?, recorded))
@@ -210,29 +210,29 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
     use super::super::programs::PROGRAMS;
-    use super::super::turn::Took;
+    use super::super::turn::RunTimes;
     use super::*;
 
-    fn turn(runtime: Runtime, turn: usize, elapsed: u64) -> (Cell, Turn) {
+    fn turn(runtime: Runtime, turn: usize, elapsed: u64) -> (Cell, TurnResults) {
         let cell = Cell {
             program: PROGRAMS[2],
             workers: if runtime == Runtime::Serial { 1 } else { 2 },
             runtime,
             turn,
         };
-        let took = Took {
+        let took = RunTimes {
             elapsed,
             cpu: Some(elapsed),
         };
-        let recorded = super::super::turn::Traced {
-            took: Took {
+        let recorded = super::super::turn::RecordedRun {
+            took: RunTimes {
                 elapsed: 2 * elapsed,
                 cpu: Some(2 * elapsed),
             },
             trace: format!("traces/{turn}"),
             says: Ok(Recorded::default()),
         };
-        let found = Turn {
+        let found = TurnResults {
             built: String::new(),
             printed: String::new(),
             bare: took,

@@ -28,7 +28,7 @@ pub struct Cell {
 
 /// The times of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Took {
+pub struct RunTimes {
     /// Time of the measured part, in ns.
     pub elapsed: u64,
     /// CPU time of the whole process, in ns.
@@ -37,24 +37,24 @@ pub struct Took {
 
 /// The results of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct TurnResults {
     /// The inputs that the programs were built from; a turn with other inputs is measured again.
     pub built: String,
     /// The result line.
     pub printed: String,
     /// The bare run.
-    pub bare: Took,
+    pub bare: RunTimes,
     /// The recorded run; `None` with `--no-record`.
-    pub recorded: Option<Traced>,
+    pub recorded: Option<RecordedRun>,
     /// Total time of the turn in ns, including the time to make the report.
     pub turn_ns: u64,
 }
 
 /// A recorded run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Traced {
+pub struct RecordedRun {
     /// Its times.
-    pub took: Took,
+    pub took: RunTimes,
     /// The trace below the suite's folder.
     pub trace: String,
     /// The results from the trace; or the reason why there are none.
@@ -73,7 +73,7 @@ pub struct Store {
 
 /// The parameters of the measurements in a folder.
 #[derive(Debug, Clone, Copy)]
-pub struct Filling<'a> {
+pub struct TurnSettings<'a> {
     /// The size of the inputs.
     pub size: &'a str,
     /// Whether runs are recorded too.
@@ -87,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// The folder can't be made.
-    pub fn new(folder: &Path, cache: &Path, filling: Filling) -> anyhow::Result<Self> {
+    pub fn new(folder: &Path, cache: &Path, filling: TurnSettings) -> anyhow::Result<Self> {
         for part in ["turns", "traces"] {
             let part = folder.join(part);
             std::fs::create_dir_all(&part).with_context(|| part.display().to_string())?;
@@ -128,11 +128,11 @@ impl Store {
     }
 
     /// A turn that was measured earlier with the same programs.
-    pub fn kept(&self, cell: &Cell, built: &str) -> Option<Turn> {
+    pub fn saved_turn(&self, cell: &Cell, built: &str) -> Option<TurnResults> {
         let text = std::fs::read(self.file(cell)).ok()?;
-        let turn: Turn = serde_json::from_slice(&text).ok()?;
+        let turn: TurnResults = serde_json::from_slice(&text).ok()?;
         let whole = turn.recorded.is_some() || !self.record;
-        let traced = |t: &Traced| t.says.is_err() || self.folder.join(&t.trace).exists();
+        let traced = |t: &RecordedRun| t.says.is_err() || self.folder.join(&t.trace).exists();
         (turn.built == built && whole && turn.recorded.iter().all(traced)).then_some(turn)
     }
 
@@ -147,7 +147,7 @@ impl Store {
         variant: &Variant,
         built: &str,
         is_right: impl Fn(&str) -> anyhow::Result<()>,
-    ) -> anyhow::Result<Turn> {
+    ) -> anyhow::Result<TurnResults> {
         let began = std::time::Instant::now();
         let arguments = [cell.program.name, "--size", &self.size];
         let call = |program| Call {
@@ -158,10 +158,10 @@ impl Store {
         };
         let bare = call(&variant.bare).run(None)?;
         is_right(&bare.printed)?;
-        let mut turn = Turn {
+        let mut turn = TurnResults {
             built: built.to_owned(),
             printed: bare.printed,
-            bare: Took {
+            bare: RunTimes {
                 elapsed: bare.took,
                 cpu: Some(bare.cpu),
             },
@@ -195,8 +195,8 @@ impl Store {
                 says: self.without_cache(&said.says),
                 ..said
             });
-            turn.recorded = Some(Traced {
-                took: Took {
+            turn.recorded = Some(RecordedRun {
+                took: RunTimes {
                     elapsed: run.took,
                     cpu: says.as_ref().ok().and_then(|said| said.cpu),
                 },
@@ -217,7 +217,7 @@ mod tests {
     use super::super::programs::PROGRAMS;
     use super::*;
 
-    const BARE: Filling = Filling {
+    const BARE: TurnSettings = TurnSettings {
         size: "test",
         record: false,
         limit: Duration::from_secs(1),
@@ -233,27 +233,27 @@ mod tests {
             runtime: Runtime::Libgomp,
             turn: 1,
         };
-        let turn = Turn {
+        let turn = TurnResults {
             built: "a".into(),
             printed: "fib(20) = 6765".into(),
-            bare: Took::default(),
+            bare: RunTimes::default(),
             recorded: None,
             turn_ns: 5,
         };
-        assert_eq!(store.kept(&cell, "a"), None);
+        assert_eq!(store.saved_turn(&cell, "a"), None);
         let text = serde_json::to_string(&turn).unwrap();
         std::fs::write(store.file(&cell), text).unwrap();
-        assert_eq!(store.kept(&cell, "a"), Some(turn));
-        assert_eq!(store.kept(&cell, "b"), None);
+        assert_eq!(store.saved_turn(&cell, "a"), Some(turn));
+        assert_eq!(store.saved_turn(&cell, "b"), None);
         let next = Cell { turn: 2, ..cell };
-        assert_eq!(store.kept(&next, "a"), None);
+        assert_eq!(store.saved_turn(&next, "a"), None);
         // The filling without recorded runs.
-        let filling = Filling {
+        let filling = TurnSettings {
             record: true,
             ..BARE
         };
         let recording = Store::new(folder.path(), folder.path(), filling).unwrap();
-        assert_eq!(recording.kept(&cell, "a"), None);
+        assert_eq!(recording.saved_turn(&cell, "a"), None);
     }
 
     /// A program that prints `$1` and how long it took, like those of the suite.
@@ -292,14 +292,14 @@ mod tests {
         let wrong = variant(program(folder.path(), "wrong", "echo wrong"));
         let error = store.measure(&cell, &wrong, "a", is_right).unwrap_err();
         assert_eq!(error.to_string(), "it printed wrong");
-        assert_eq!(store.kept(&cell, "a"), None);
+        assert_eq!(store.saved_turn(&cell, "a"), None);
         let endless = variant(program(folder.path(), "endless", "exec sleep 1000"));
         let error = store.measure(&cell, &endless, "a", is_right).unwrap_err();
         let error = format!("{error:#}");
         assert!(error.contains("it did not end within 1 s"), "{error}");
-        assert_eq!(store.kept(&cell, "a"), None);
+        assert_eq!(store.saved_turn(&cell, "a"), None);
         let right = variant(program(folder.path(), "right", "echo right"));
         let turn = store.measure(&cell, &right, "a", is_right).unwrap();
-        assert_eq!(store.kept(&cell, "a"), Some(turn));
+        assert_eq!(store.saved_turn(&cell, "a"), Some(turn));
     }
 }

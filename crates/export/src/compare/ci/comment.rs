@@ -2,7 +2,7 @@
 //! worker time, which every renderer shows.
 
 use workspan_analysis::compare::{
-    Checked, Comparison, Quantity, QuantityRow, Side, Value, compare,
+    Comparison, LimitResult, Quantity, QuantityRow, Side, Value, compare,
 };
 
 use super::super::change::{change, spread, value};
@@ -37,7 +37,7 @@ const PARTS: [(Quantity, char); 7] = [
 const BAR_COLUMNS: f64 = 60.0;
 
 /// The limits of `side`, a table with `base` if there is one, and a picture.
-pub fn check_markdown(checked: &[Checked], base: Option<&Side>, side: &Side) -> String {
+pub fn check_markdown(checked: &[LimitResult], base: Option<&Side>, side: &Side) -> String {
     let sides: Vec<Side> = base.into_iter().chain([side]).cloned().collect();
     let comparison = compare(&sides);
     let mut out = format!("### workspan: {}\n\n", headline(checked));

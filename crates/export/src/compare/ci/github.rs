@@ -1,12 +1,12 @@
 //! Workflow commands of GitHub Actions: an annotation at the line of each broken limit.
 
-use workspan_analysis::compare::{Checked, Noise};
+use workspan_analysis::compare::{LimitResult, Noise};
 
 use super::{file_line, headline, limit_text, message};
 
 /// One `::error` command for each broken limit, a `::warning` for a growth that may be noise, and a
 /// `::notice` with the result.
-pub fn check_github(checked: &[Checked]) -> String {
+pub fn check_github(checked: &[LimitResult]) -> String {
     let mut out = String::new();
     for one in checked {
         let level = match one.noise {

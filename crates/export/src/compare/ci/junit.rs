@@ -1,12 +1,12 @@
 //! JUnit XML: a test case for each limit.
 
-use workspan_analysis::compare::Checked;
+use workspan_analysis::compare::LimitResult;
 
 use super::{file_line, limit_text, message};
 use crate::plot::xml_text;
 
 /// One test suite; a broken limit is a failure.
-pub fn check_junit(checked: &[Checked]) -> String {
+pub fn check_junit(checked: &[LimitResult]) -> String {
     let failures = checked.iter().filter(|c| c.broken).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{failures}\" errors=\"0\"",

@@ -11,7 +11,7 @@ pub use github::check_github;
 pub use junit::check_junit;
 pub use sarif::check_sarif;
 
-use workspan_analysis::compare::{Checked, Where};
+use workspan_analysis::compare::{LimitResult, Where};
 
 use super::check::{bound_words, name, place_words};
 use crate::page::Piece;
@@ -24,12 +24,12 @@ fn plain_text(pieces: &[Piece]) -> String {
 }
 
 /// `parallelism 1.44 (limit: at least 8.00)`
-fn limit_text(one: &Checked) -> String {
+fn limit_text(one: &LimitResult) -> String {
     format!("{}{}", name(one.limit), bound_words(one)).replace(NBSP, " ")
 }
 
 /// The limit, and the place to look at if it is broken.
-fn message(one: &Checked) -> String {
+fn message(one: &LimitResult) -> String {
     match &one.place {
         Some(place) => {
             let words = plain_text(&place_words(place));
@@ -50,7 +50,7 @@ fn file_line(place: &Where) -> Option<(&str, u32)> {
 }
 
 /// `1 of 6 limits is broken`
-fn headline(checked: &[Checked]) -> String {
+fn headline(checked: &[LimitResult]) -> String {
     let broken = checked.iter().filter(|c| c.broken).count();
     match (broken, checked.len()) {
         (0, 1) => "the limit is kept".into(),

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0: a result for each broken limit, for code scanning and editors.
 
 use serde_json::{Value, json};
-use workspan_analysis::compare::Checked;
+use workspan_analysis::compare::LimitResult;
 
 use super::{file_line, limit_text, message};
 use crate::json::document;
@@ -44,7 +44,7 @@ const RULES: [(&str, &str); 9] = [
 ];
 
 /// A log with one run, which has one result for each broken limit.
-pub fn check_sarif(checked: &[Checked]) -> String {
+pub fn check_sarif(checked: &[LimitResult]) -> String {
     let rules: Vec<Value> = RULES
         .iter()
         .map(|(id, text)| {
@@ -64,7 +64,7 @@ pub fn check_sarif(checked: &[Checked]) -> String {
     }))
 }
 
-fn result(one: &Checked) -> Value {
+fn result(one: &LimitResult) -> Value {
     let name = one.limit.name();
     let rule = RULES.iter().position(|rule| rule.0 == name);
     let mut result = json!({

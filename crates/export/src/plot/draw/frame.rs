@@ -1,7 +1,7 @@
 //! The plot's area on the page, and the mapping from data units to it.
 
 use super::super::axis::{powers, ticks};
-use super::super::figure::{Across, Figure, Scale};
+use super::super::figure::{Figure, HorizontalAxis, Scale};
 
 /// Share of the height that is linear, if the scale is logarithmic above a value.
 const LINEAR_PART: f64 = 0.6;
@@ -43,7 +43,7 @@ pub(super) struct Frame {
     pub top: f64,
     pub width: f64,
     pub height: f64,
-    pub across: Axis,
+    pub horizontal: Axis,
     pub up: Axis,
 }
 
@@ -54,13 +54,13 @@ impl Frame {
         (left, top): (f64, f64),
         (right, height): (f64, f64),
     ) -> Frame {
-        let across = match &figure.across {
-            Across::Numbers { from, to, log2, .. } => Axis {
+        let horizontal = match &figure.horizontal {
+            HorizontalAxis::Numbers { from, to, log2, .. } => Axis {
                 from: *from,
                 to: *to,
                 scale: if *log2 { Scale::Log2 } else { Scale::Linear },
             },
-            Across::Categories { .. } => Axis {
+            HorizontalAxis::Categories { .. } => Axis {
                 from: 0.0,
                 to: names.max(1) as f64,
                 scale: Scale::Linear,
@@ -71,7 +71,7 @@ impl Frame {
             top,
             width: (right - left).max(20.0),
             height: (height - top - 42.0).max(20.0),
-            across,
+            horizontal,
             up: Axis {
                 from: figure.bottom(),
                 to: figure.ceiling(),
@@ -81,7 +81,7 @@ impl Frame {
     }
 
     pub(super) fn x(&self, v: f64) -> f64 {
-        self.left + self.width * self.across.part(v)
+        self.left + self.width * self.horizontal.part(v)
     }
 
     pub(super) fn y(&self, v: f64) -> f64 {

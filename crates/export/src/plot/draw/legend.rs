@@ -1,7 +1,7 @@
 //! The legend: the names of the series, above the plot.
 
 use super::super::figure::{Mark, Series};
-use super::{Anchor, Keep, MARGIN, SIZE, Shape, boxed, dot, fitted, text, text_width};
+use super::{Anchor, KeptEnd, MARGIN, SIZE, Shape, boxed, dot, fitted, text, text_width};
 
 /// Draws the names in rows below `top`, and returns their height.
 pub(super) fn draw(shown: &[&Series], width: f64, top: f64, shapes: &mut Vec<Shape>) -> f64 {
@@ -10,7 +10,7 @@ pub(super) fn draw(shown: &[&Series], width: f64, top: f64, shapes: &mut Vec<Sha
     }
     let (mut x, mut y) = (0.0, 8.0);
     for series in shown {
-        let name = fitted(&series.name, SIZE, width - 32.0, Keep::Start);
+        let name = fitted(&series.name, SIZE, width - 32.0, KeptEnd::Start);
         let need = 18.0 + text_width(&name, SIZE) + 14.0;
         if x > 0.0 && x + need - 14.0 > width {
             (x, y) = (0.0, y + 16.0);

@@ -2,7 +2,7 @@
 
 use workspan_analysis::Breakdown;
 
-use super::super::figure::{Across, Figure, Mark, Scale};
+use super::super::figure::{Figure, HorizontalAxis, Mark, Scale};
 use super::super::fill::{
     BLOCKED, DELAY, DESCHEDULED, Fill, PROGRAM, RECORDING, SCHEDULER, UNREAD, WORK,
 };
@@ -52,7 +52,7 @@ pub fn breakdown(runs: &[PlotRun], in_percent: bool) -> Figure {
     Figure {
         title: format!("{}: where the workers' time went", programs(runs)),
         subtitle: verdict(runs),
-        across: Across::Categories {
+        horizontal: HorizontalAxis::Categories {
             names: runs.iter().map(|r| r.name.clone()).collect(),
             lying: false,
         },

@@ -1,6 +1,6 @@
 //! The numbers of running and ready strands over time.
 
-use super::super::figure::{Across, Figure, Mark, Scale};
+use super::super::figure::{Figure, HorizontalAxis, Mark, Scale};
 use super::super::fill::{DELAY, DESCHEDULED, PROGRAM, READY_DEPEND, READY_SPAWN, WORK};
 use super::{PlotRun, series};
 use crate::quantity::TimeScale;
@@ -44,7 +44,7 @@ pub fn profile(run: &PlotRun) -> Figure {
     Figure {
         title: format!("{}: parallelism over time", run.program()),
         subtitle: run.verdict(),
-        across: Across::Numbers {
+        horizontal: HorizontalAxis::Numbers {
             title: scale.name.to_owned(),
             from: 0.0,
             to: length,

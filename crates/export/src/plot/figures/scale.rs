@@ -1,14 +1,14 @@
 //! Measured and predicted speedups.
 
-use workspan_analysis::scale::{Point, Scale as Measured};
+use workspan_analysis::scale::{Point, Scale as ScalePoint};
 
-use super::super::figure::{Across, Figure, Mark, Scale};
+use super::super::figure::{Figure, HorizontalAxis, Mark, Scale};
 use super::super::fill::{BLUE, Fill, GREEN, GREY};
 use super::series;
 use super::speedup::with_bend;
 
 /// Measured speedups, with lower bound, simulation and upper bound.
-pub fn scale(program: &str, scale: &Measured) -> Figure {
+pub fn scale(program: &str, scale: &ScalePoint) -> Figure {
     let most = scale.points.iter().map(|p| p.workers).max();
     let most = f64::from(most.unwrap_or(1).max(2));
     let of = |f: &dyn Fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
@@ -48,7 +48,7 @@ pub fn scale(program: &str, scale: &Measured) -> Figure {
     Figure {
         title: format!("{program}: speedup, measured over predicted"),
         subtitle: String::new(),
-        across: Across::Numbers {
+        horizontal: HorizontalAxis::Numbers {
             title: "workers".into(),
             from: 1.0,
             to: most,

@@ -3,7 +3,7 @@
 use workspan_analysis::SiteRow;
 use workspan_dag::{Dag, ROOT_PLACE};
 
-use super::super::figure::{Across, Figure, Mark, Scale};
+use super::super::figure::{Figure, HorizontalAxis, Mark, Scale};
 use super::super::fill::{DELAY, Fill, WORK};
 use super::{PlotRun, series};
 use crate::position::{label, short_function};
@@ -24,7 +24,7 @@ pub fn sites(run: &PlotRun, most: usize) -> Figure {
     Figure {
         title: format!("{}: spawn sites", run.program()),
         subtitle: run.verdict(),
-        across: Across::Categories {
+        horizontal: HorizontalAxis::Categories {
             names: rows.iter().map(|r| name(run.dag, r.site)).collect(),
             lying: true,
         },

@@ -1,6 +1,6 @@
 //! The speedup that the program can reach, and the one that its runs reached.
 
-use super::super::figure::{Across, Figure, Mark, Scale, Series};
+use super::super::figure::{Figure, HorizontalAxis, Mark, Scale, Series};
 use super::super::fill::{BLUE, Fill, GREY, WINE};
 use super::{PlotRun, empty, programs, series};
 use crate::quantity::percent;
@@ -51,7 +51,7 @@ pub fn speedup(runs: &[PlotRun]) -> Figure {
     Figure {
         title: format!("{}: speedup", programs(runs)),
         subtitle: warned.join(" · "),
-        across: Across::Numbers {
+        horizontal: HorizontalAxis::Numbers {
             title: "workers".into(),
             from: 1.0,
             to: most.into(),

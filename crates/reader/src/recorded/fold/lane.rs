@@ -5,7 +5,7 @@ use workspan_trace::event::Event;
 use workspan_trace::wire::TaskRef;
 
 use super::stack::Stack;
-use super::{Lane, Plan};
+use super::{Plan, ThreadRecords};
 use crate::open::TraceBytes;
 use crate::recorded::chunks_by_thread::Thread;
 use crate::recorded::survey::walk;
@@ -50,7 +50,7 @@ impl ThreadSurvey {
             if !it.extent.record(t, &event) {
                 return it.beside(&mut stack, t, event);
             }
-            it.drawn |= matches!(event, Event::Sampled { .. });
+            it.drawn |= matches!(event, Event::SampleBegin { .. });
             let before = stack.is_running();
             // A worker on its way to a ready strand is not idle: the strand is not left for another
             // worker.
@@ -101,7 +101,7 @@ pub(super) fn fold(
     (probe, sites): (u64, &[u32]),
     plan: Plan,
     content: TraceBytes<'_>,
-) -> (Lane, u64) {
+) -> (ThreadRecords, u64) {
     let mut fold = Fold::new(thread.number, (0, 0), options.clone());
     fold.take_out_probes(probe);
     fold.count_sites_as(sites.to_vec());
@@ -109,12 +109,12 @@ pub(super) fn fold(
     fold.save_tasks();
     fold.plan(plan.cuts);
     fold.others_take(plan.taken);
-    let mut lane = Lane {
+    let mut lane = ThreadRecords {
         base: thread.chunks.first().map_or(0, |c| c.base),
         bytes: Vec::new(),
         rest: thread.chunks.len() - thread.off_cpu().len(),
     };
-    let take = |fold: &mut Fold, lane: &mut Lane, least: usize| {
+    let take = |fold: &mut Fold, lane: &mut ThreadRecords, least: usize| {
         let (firm, _) = fold.firm();
         if firm.len() >= least {
             lane.bytes.extend_from_slice(firm);

@@ -150,7 +150,10 @@ impl Stack {
         self.state.pass_to(event, &mut self.lane);
         match event {
             Event::Join { .. } => self.tasks += 2,
-            Event::Root | Event::Part { .. } | Event::Member { .. } | Event::Create { .. } => {
+            Event::Root
+            | Event::StolenPart { .. }
+            | Event::Member { .. }
+            | Event::Create { .. } => {
                 self.tasks += 1;
             }
             Event::Skip { tasks, .. } => {
@@ -176,7 +179,7 @@ mod tests {
     use workspan_trace::event::Events;
     use workspan_trace::wire::{Kind, put_head};
 
-    fn told(events: &[Event<'_>]) -> Stack {
+    fn stack_before(events: &[Event<'_>]) -> Stack {
         let mut stack = Stack::new(0);
         events.iter().for_each(|event| stack.record(event));
         stack
@@ -194,13 +197,13 @@ mod tests {
             what: WaitFor::Children,
         };
         let waits = [Event::Root, create, wait];
-        let stack = told(&waits);
+        let stack = stack_before(&waits);
         assert!(!stack.stood_ready(&Event::Resume));
         assert!(stack.stood_ready(&Event::Begin((0, 1))));
         assert!(!stack.stood_ready(&Event::Begin((0, 2))), "not created");
         assert!(!stack.stood_ready(&Event::Begin((7, 0))), "another's");
         let ran = |name| {
-            let mut stack = told(&waits);
+            let mut stack = stack_before(&waits);
             stack.record(&Event::Begin(name));
             stack.record(&Event::End);
             stack.stood_ready(&Event::Resume)
@@ -216,7 +219,7 @@ mod tests {
             scopes: 0,
         };
         let join = Event::Join { site: 1 };
-        let stack = told(&[
+        let stack = stack_before(&[
             Event::Root,
             skip,
             join,
@@ -238,6 +241,6 @@ mod tests {
         let events = Events::new(&restart, 0).chain([(0, join), (0, join)]);
         let events: Vec<Event<'_>> = events.map(|e| e.1).collect();
         assert!(matches!(events[0], Event::Restart { .. }));
-        assert!(told(&events).is_running());
+        assert!(stack_before(&events).is_running());
     }
 }

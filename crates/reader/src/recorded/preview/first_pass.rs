@@ -6,7 +6,7 @@ use workspan_trace::event::Event;
 use super::place_codes::PlaceCodes;
 use crate::recorded::chunks_by_thread::Thread;
 use crate::recorded::places::Places;
-use crate::recorded::survey::{Skipped, walk};
+use crate::recorded::survey::{UnseenCounts, walk};
 use crate::recorded::thread_extent::ThreadExtent;
 use workspan_dag::PlaceId;
 
@@ -16,7 +16,7 @@ pub(super) struct ThreadFacts {
     /// The site of each task it created, in the order of creation.
     pub sites: PlaceCodes,
     /// Create counts without a site.
-    skipped: Skipped,
+    skipped: UnseenCounts,
     /// Its parallel regions: scope count and site, ascending.
     pub teams: Vec<(u64, PlaceId)>,
     /// The number of members of regions that began on it.
@@ -28,10 +28,10 @@ pub(super) struct ThreadFacts {
 
 impl ThreadFacts {
     /// Reads the thread at `place` in the file.
-    pub(super) fn of(place: u32, thread: &Thread<'_>, places: &Places) -> ThreadFacts {
+    pub(super) fn new(place: u32, thread: &Thread<'_>, places: &Places) -> ThreadFacts {
         let mut it = ThreadFacts {
             sites: PlaceCodes::default(),
-            skipped: Skipped::default(),
+            skipped: UnseenCounts::default(),
             teams: Vec::new(),
             members: 0,
             extent: ThreadExtent::new(place),
@@ -48,7 +48,7 @@ impl ThreadFacts {
                     it.sites.push(place);
                 }
                 Event::Root => it.sites.push(workspan_dag::ROOT_PLACE),
-                Event::Create { site, .. } | Event::Part { site, .. } => {
+                Event::Create { site, .. } | Event::StolenPart { site, .. } => {
                     it.sites.push(places.of(site));
                 }
                 Event::Scope { .. } => scopes = scopes.saturating_add(1),

@@ -180,7 +180,7 @@ impl StackVisitor for ThreadBins<'_> {
     ) -> PreviewFrame {
         let site = match record {
             None | Some(Event::Root) => ROOT_PLACE,
-            Some(&Event::Join { site } | &Event::Part { site, .. }) => self.places.of(site),
+            Some(&Event::Join { site } | &Event::StolenPart { site, .. }) => self.places.of(site),
             Some(Event::Next) => {
                 below.map_or(UNKNOWN, |below| std::mem::replace(&mut below.next, UNKNOWN))
             }

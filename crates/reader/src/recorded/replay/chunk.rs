@@ -2,7 +2,7 @@
 //! it creates are children of the implicit task that ran it: a later taskwait there waits for them,
 //! and they are siblings for dependences.
 
-use super::{Lane, Replay};
+use super::{Replay, ReplayThread};
 use workspan_dag::raw::{RawEnd, RawStrand};
 use workspan_dag::{NONE, TaskKind};
 
@@ -33,7 +33,7 @@ impl<'a> Replay<'a, '_> {
     /// The first strand after a wait for the children of this frame's task ends. Before the strand,
     /// the task also waited for the children of its chunks, unless an adapter records that itself
     /// by a wait for tasks that follows.
-    pub(super) fn wait_for_chunks(&mut self, lane: &Lane<'a>, frame: usize, end: RawEnd) {
+    pub(super) fn wait_for_chunks(&mut self, lane: &ReplayThread<'a>, frame: usize, end: RawEnd) {
         let task = lane.stack[frame].task;
         let Some(tasks) = self.of_chunks.remove(&task) else {
             return;
@@ -45,7 +45,7 @@ impl<'a> Replay<'a, '_> {
             // Not by `strand`: pending data belong to the strand that ends now.
             self.raw.strands.push(RawStrand {
                 task,
-                thread: lane.told.index,
+                thread: lane.log.index,
                 start,
                 end: start,
                 end_op: RawEnd::WaitTasks(list),

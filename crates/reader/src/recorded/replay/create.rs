@@ -4,7 +4,7 @@ use workspan_trace::event::{References, WaitFor};
 use workspan_trace::wire::create;
 
 use super::frame::Pending;
-use super::{Lane, Replay, State};
+use super::{Replay, ReplayThread, State};
 use workspan_dag::raw::{RawEnd, RawScope};
 use workspan_dag::{NONE, ScopeKind, TaskKind};
 
@@ -13,7 +13,7 @@ use workspan_dag::{NONE, ScopeKind, TaskKind};
 const MAX_OPEN_TREES: usize = 1000;
 
 impl<'a> Replay<'a, '_> {
-    pub(super) fn join(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, site: u32) {
+    pub(super) fn join(&mut self, lane: &mut ReplayThread<'a>, number: usize, t: u64, site: u32) {
         let first = lane.tasks;
         lane.tasks += 2;
         let Some(frame) = self.current(lane, t) else {
@@ -78,7 +78,7 @@ impl<'a> Replay<'a, '_> {
 
     pub(super) fn create(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         number: usize,
         t: u64,
         kind: u64,
@@ -119,7 +119,7 @@ impl<'a> Replay<'a, '_> {
         known.unwrap_or(NONE)
     }
 
-    pub(super) fn scope(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, tree: bool) {
+    pub(super) fn scope(&mut self, lane: &mut ReplayThread<'a>, number: usize, t: u64, tree: bool) {
         let scope = self.counts.scopes[number] + lane.scopes;
         lane.scopes += 1;
         let Some(frame) = self.current(lane, t) else {
@@ -144,7 +144,7 @@ impl<'a> Replay<'a, '_> {
 
     pub(super) fn wait(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         t: u64,
         site: Option<u32>,
         what: WaitFor<'a>,

@@ -1,11 +1,11 @@
 //! A task on a thread's stack, the data of its open strand, and the handling of tasks that are
 //! still open at the end.
 
-use super::{Lane, Replay, State};
+use super::{Replay, ReplayThread, State};
 use workspan_dag::NONE;
 use workspan_dag::folded::Folded;
 use workspan_dag::raw::{RawEnd, RawStrand};
-use workspan_dag::unrecorded::Bounds;
+use workspan_dag::skipped::SkippedBounds;
 
 /// A task on a thread's stack.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub(super) struct Frame {
     /// The deferred child of the join that it waits for.
     pub next: Option<u32>,
     /// The skipped subtree that it is in, or `NONE`.
-    pub unrecorded: u32,
+    pub skipped: u32,
     /// The number of tasks counted in that subtree since its open strand began; `None` if they were
     /// not counted.
     pub inside: Option<u64>,
@@ -44,7 +44,7 @@ impl Frame {
             all: false,
             due: false,
             next: None,
-            unrecorded: NONE,
+            skipped: NONE,
             inside: None,
         }
     }
@@ -64,12 +64,12 @@ pub(super) enum Pending {
     /// The strand stands for this folded subtree.
     Folded(Box<Folded>),
     /// The strand stands for this skipped subtree.
-    Unrecorded(Box<(Folded, Bounds)>),
+    SkippedSubtrees(Box<(Folded, SkippedBounds)>),
 }
 
 impl<'a> Replay<'a, '_> {
     /// Keeps data for the end of the open strand.
-    pub(super) fn pend(&mut self, lane: &mut Lane<'a>, frame: usize, what: Pending) {
+    pub(super) fn pend(&mut self, lane: &mut ReplayThread<'a>, frame: usize, what: Pending) {
         let frame = &mut lane.stack[frame];
         frame.pending = true;
         lane.pending.push((frame.task, what));
@@ -111,11 +111,11 @@ impl<'a> Replay<'a, '_> {
                     keep = true;
                     self.raw.folded.push(index, &folded);
                 }
-                Pending::Unrecorded(estimate) => {
+                Pending::SkippedSubtrees(estimate) => {
                     keep = true;
                     let (folded, bounds) = *estimate;
                     self.raw.folded.push(index, &folded);
-                    self.raw.unrecorded.push((index, bounds));
+                    self.raw.skipped.push((index, bounds));
                 }
                 Pending::Counter(label, value) => {
                     keep = true;
@@ -146,7 +146,7 @@ impl<'a> Replay<'a, '_> {
     /// Ends all open tasks. Tasks that run or wait end at the last moment of the trace. Tasks that
     /// stopped without waiting end where they stopped. Tasks that never began get no length, at
     /// their creation, so that no task seems to have waited for them in vain.
-    pub(super) fn close(&mut self, lanes: &mut [Lane<'a>]) {
+    pub(super) fn close(&mut self, lanes: &mut [ReplayThread<'a>]) {
         let last = (self.counts.last - self.origin).min(super::LATEST);
         let mut open = 0u64;
         for (number, lane) in lanes.iter_mut().enumerate() {
@@ -181,7 +181,7 @@ impl<'a> Replay<'a, '_> {
                 let task = self.yielded[at];
                 if task != NONE && self.states[task as usize] == State::Stopped {
                     open += 1;
-                    self.end_at_once(task, lane.told.index, lane.now);
+                    self.end_at_once(task, lane.log.index, lane.now);
                 }
             }
             for nth in self.counts.tasks[number]..self.counts.tasks[number + 1] {
@@ -189,7 +189,7 @@ impl<'a> Replay<'a, '_> {
                 if self.states[task as usize] == State::Created {
                     self.told.never_began += 1;
                     let t = self.counts.created[task as usize] - self.origin;
-                    self.end_at_once(task, lane.told.index, t.min(super::LATEST));
+                    self.end_at_once(task, lane.log.index, t.min(super::LATEST));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Regions and parts.
 
 use super::frame::Pending;
-use super::{Lane, Replay};
+use super::{Replay, ReplayThread};
 use workspan_dag::NONE;
 use workspan_dag::raw::RawRegion;
 
@@ -9,7 +9,14 @@ use workspan_dag::raw::RawRegion;
 const MAX_OPEN_MARKS: usize = 1000;
 
 impl<'a> Replay<'a, '_> {
-    pub(super) fn open(&mut self, lane: &mut Lane<'a>, t: u64, label: u32, tree: bool, part: bool) {
+    pub(super) fn open(
+        &mut self,
+        lane: &mut ReplayThread<'a>,
+        t: u64,
+        label: u32,
+        tree: bool,
+        part: bool,
+    ) {
         let label = if (label as usize) < self.chunks.labels.len() {
             label
         } else {
@@ -49,7 +56,7 @@ impl<'a> Replay<'a, '_> {
         self.pend(lane, frame, Pending::Open { part, index });
     }
 
-    pub(super) fn shut(&mut self, lane: &mut Lane<'a>, t: u64, label: u32, part: bool) {
+    pub(super) fn shut(&mut self, lane: &mut ReplayThread<'a>, t: u64, label: u32, part: bool) {
         let Some(frame) = self.current(lane, t) else {
             return;
         };

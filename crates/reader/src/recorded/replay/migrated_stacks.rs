@@ -4,46 +4,46 @@
 //! The record of the continuation names the stop. The first pass finds which stops are named, so
 //! all others cost nothing.
 
-use super::{Lane, Replay, State, Until};
-use crate::recorded::survey::Named;
+use super::{ParkCondition, Replay, ReplayThread, State};
+use crate::recorded::survey::NamedStop;
 use workspan_dag::NONE;
 use workspan_dag::raw::RawEnd;
 
 impl<'a> Replay<'a, '_> {
     /// A task stopped at time `t`: remembers it for the thread that goes on with it, if there is
     /// one.
-    pub(super) fn halt(&mut self, lane: &Lane<'a>, task: u32, t: u64, by: RawEnd) {
+    pub(super) fn halt(&mut self, lane: &ReplayThread<'a>, task: u32, t: u64, by: RawEnd) {
         if self.counts.named.is_empty() {
             return;
         }
-        let subtree = lane.stack.last().map_or(NONE, |top| top.unrecorded);
+        let subtree = lane.stack.last().map_or(NONE, |top| top.skipped);
         let task = (task, subtree);
         self.halted_at(
             task,
-            Named::At(lane.told.index, t.saturating_add(self.origin)),
+            NamedStop::At(lane.log.index, t.saturating_add(self.origin)),
         );
         if let RawEnd::WaitSignals(list) = by {
             for i in 0..self.raw.wait_signals.get(list as usize).len() {
                 let signal = self.raw.wait_signals.get(list as usize)[i];
-                self.halted_at(task, Named::Signal(self.raw.signals[signal as usize]));
+                self.halted_at(task, NamedStop::Signal(self.raw.signals[signal as usize]));
             }
         }
     }
 
-    fn halted_at(&mut self, task: (u32, u32), stop: Named) {
+    fn halted_at(&mut self, task: (u32, u32), stop: NamedStop) {
         if let Some(at) = self.counts.named(stop) {
             self.halted.insert(at, task);
-            self.wake(Until::Named(at));
+            self.wake(ParkCondition::Named(at));
         }
     }
 
     /// The task that made this stop goes on here.
     pub(super) fn resume_stopped(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         t: u64,
-        stop: Option<Named>,
-    ) -> Result<(), Until> {
+        stop: Option<NamedStop>,
+    ) -> Result<(), ParkCondition> {
         let Some(at) = stop.and_then(|stop| self.counts.named(stop)) else {
             self.begin(lane, None, t);
             return Ok(());
@@ -52,12 +52,12 @@ impl<'a> Replay<'a, '_> {
             Some((task, subtree)) if self.states[task as usize] == State::Stopped => {
                 self.go_on(lane, task, t);
                 if let Some(top) = lane.stack.last_mut() {
-                    top.unrecorded = subtree;
+                    top.skipped = subtree;
                 }
                 self.waited(lane, t);
                 Ok(())
             }
-            None if !std::mem::take(&mut self.forced) => Err(Until::Named(at)),
+            None if !std::mem::take(&mut self.forced) => Err(ParkCondition::Named(at)),
             _ => {
                 self.begin(lane, None, t);
                 Ok(())

@@ -3,20 +3,20 @@
 use workspan_trace::event::Event;
 
 use super::frame::Pending;
-use super::{Lane, Replay, Until, log};
-use crate::recorded::survey::{Named, slot};
-use workspan_dag::{NONE, Off, OffWhy, RecorderRun, Steal, ThreadEvent};
+use super::{ParkCondition, Replay, ReplayThread, log};
+use crate::recorded::survey::{NamedStop, slot};
+use workspan_dag::{NONE, OffCpuInterval, OffCpuReason, RecorderRun, Steal, ThreadEvent};
 
 impl<'a> Replay<'a, '_> {
     /// Handles one record. `Err` means that the thread has to wait, and that the record comes
     /// again.
     pub(super) fn record(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         number: usize,
         t: u64,
         event: Event<'a>,
-    ) -> Result<(), Until> {
+    ) -> Result<(), ParkCondition> {
         match event {
             Event::Join { site } => match self.short_begins(lane, number, t, site) {
                 true => {}
@@ -55,7 +55,7 @@ impl<'a> Replay<'a, '_> {
             }
             Event::ResumeStopped(stop) => {
                 let t_file = t.saturating_add(self.origin);
-                let stop = Named::of(stop, t_file, &self.chunks.threads);
+                let stop = NamedStop::from_stop(stop, t_file, &self.chunks.threads);
                 self.resume_stopped(lane, t, stop)?;
             }
             Event::Signal { site, id } => {
@@ -114,7 +114,7 @@ impl<'a> Replay<'a, '_> {
                 let victim = self.thread(victim);
                 self.raw.steals.push(Steal {
                     t,
-                    thief: lane.told.index,
+                    thief: lane.log.index,
                     victim,
                     task,
                     leap,
@@ -126,38 +126,38 @@ impl<'a> Replay<'a, '_> {
             }
             Event::Sleep => self.thread_event(lane, t, ThreadEvent::Sleep),
             Event::Wake => self.thread_event(lane, t, ThreadEvent::Wake),
-            Event::Worker { pool, .. } => lane.told.worker_begins(pool, t),
-            Event::WorkerEnd => lane.told.worker_ends(t),
+            Event::Worker { pool, .. } => lane.log.worker_begins(pool, t),
+            Event::WorkerEnd => lane.log.worker_ends(t),
             Event::Pool { pool, size } => self.told.pool_begins(pool, size, t),
             Event::PoolEnd { pool } => self.told.pool_ends(pool, t),
             Event::Team { site } => self.team(lane, number, t, site),
             Event::Member { .. } => self.member(lane, number, t),
             Event::Depends { task, on } => self.depends(task, on),
-            Event::Unrecorded { site, level } => {
-                self.unrecorded(lane, number, t, (site, level));
+            Event::SkipBegin { site, level } => {
+                self.skipped(lane, number, t, (site, level));
             }
-            Event::Recorded => self.recorded(lane, t),
-            Event::Inside { tasks } => self.inside(lane, tasks),
-            Event::Part { .. } => self.part(lane, number, t),
-            Event::Sampled { .. } => {
+            Event::SkipEnd => self.recorded(lane, t),
+            Event::SkippedTasks { tasks } => self.inside(lane, tasks),
+            Event::StolenPart { .. } => self.part(lane, number, t),
+            Event::SampleBegin { .. } => {
                 lane.drawn += 1;
                 lane.short = true;
             }
             Event::Restart { stack, .. } => self.restart(lane, number, t, stack),
             Event::Recorder { ticks } => self.raw.recorder_runs.push(RecorderRun {
-                thread: lane.told.index,
+                thread: lane.log.index,
                 start: t,
                 end: t.saturating_add(ticks),
             }),
             Event::Off { blocked, ticks } => {
                 let why = if blocked {
-                    OffWhy::Blocked
+                    OffCpuReason::Blocked
                 } else {
-                    OffWhy::Preempted
+                    OffCpuReason::Preempted
                 };
                 let start = t.saturating_sub(ticks);
-                self.raw.offs.push(Off {
-                    thread: lane.told.index,
+                self.raw.offs.push(OffCpuInterval {
+                    thread: lane.log.index,
                     start,
                     end: t,
                     why,
@@ -168,8 +168,8 @@ impl<'a> Replay<'a, '_> {
         Ok(())
     }
 
-    pub(super) fn thread_event(&mut self, lane: &Lane<'a>, t: u64, what: ThreadEvent) {
-        self.raw.thread_events.push((t, lane.told.index, what));
+    pub(super) fn thread_event(&mut self, lane: &ReplayThread<'a>, t: u64, what: ThreadEvent) {
+        self.raw.thread_events.push((t, lane.log.index, what));
     }
 
     /// A thread named by a record.

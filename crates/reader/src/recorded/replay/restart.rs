@@ -4,7 +4,7 @@ use workspan_trace::event::References;
 use workspan_trace::thread_state::TaskState;
 
 use super::frame::Frame;
-use super::{Lane, Replay, State};
+use super::{Replay, ReplayThread, State};
 use workspan_dag::raw::RawTask;
 use workspan_dag::{NONE, ROOT_PLACE, TaskKind};
 
@@ -13,7 +13,7 @@ impl<'a> Replay<'a, '_> {
     /// is known.
     pub(super) fn restart(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         number: usize,
         t: u64,
         stack: References<'a>,
@@ -42,7 +42,7 @@ impl<'a> Replay<'a, '_> {
                 State::Running
             });
             if frame.stopped {
-                self.stands_still(lane, task, t);
+                self.stop_task(lane, task, t);
             }
             lane.stack.push(frame);
         }

@@ -1,13 +1,17 @@
 //! Tasks that stop and go on, here or on another thread.
 
 use super::frame::Frame;
-use super::{Lane, Replay, State, Until};
+use super::{ParkCondition, Replay, ReplayThread, State};
 use workspan_dag::NONE;
 use workspan_dag::raw::RawEnd;
 
 impl<'a> Replay<'a, '_> {
     /// The task on top goes on after a wait or a yield.
-    pub(super) fn resume(&mut self, lane: &mut Lane<'a>, t: u64) -> Result<(), Until> {
+    pub(super) fn resume(
+        &mut self,
+        lane: &mut ReplayThread<'a>,
+        t: u64,
+    ) -> Result<(), ParkCondition> {
         let Some(top) = lane.stack.last_mut().filter(|top| top.stopped) else {
             self.told.repair("Tasks said to go on that had not stopped");
             return Ok(());
@@ -17,12 +21,12 @@ impl<'a> Replay<'a, '_> {
         let holder = self.holders.get(&task).and_then(|threads| threads.last());
         let elsewhere = self.handed.contains_key(&task)
             || self.states[task as usize] != State::Stopped
-            || holder.is_some_and(|&thread| thread != lane.told.index);
+            || holder.is_some_and(|&thread| thread != lane.log.index);
         if elsewhere
             && self.states[task as usize] != State::Ended
             && !std::mem::take(&mut self.forced)
         {
-            return Err(Until::Stopped(task));
+            return Err(ParkCondition::Stopped(task));
         }
         if self.states[task as usize] == State::Stopped {
             (top.stopped, top.interrupted, top.start) = (false, false, t);
@@ -37,7 +41,7 @@ impl<'a> Replay<'a, '_> {
 
     pub(super) fn stop(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         number: usize,
         t: u64,
         site: Option<u32>,
@@ -70,7 +74,7 @@ impl<'a> Replay<'a, '_> {
         }
         if leave {
             if let Some(threads) = self.holders.get_mut(&task)
-                && threads.last() == Some(&lane.told.index)
+                && threads.last() == Some(&lane.log.index)
             {
                 threads.pop();
                 if threads.is_empty() {
@@ -88,23 +92,23 @@ impl<'a> Replay<'a, '_> {
         } else {
             lane.stack[frame].stopped = true;
         }
-        self.wake(Until::Yielded(at));
+        self.wake(ParkCondition::Yielded(at));
         if !handed {
-            self.wake(Until::Stopped(task));
+            self.wake(ParkCondition::Stopped(task));
         }
         self.halt(lane, task, t, RawEnd::Yield);
     }
 
     pub(super) fn resume_yielded(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         t: u64,
         name: (u32, u64),
-    ) -> Result<(), Until> {
+    ) -> Result<(), ParkCondition> {
         let known = self.counts.yielded(&self.chunks.threads, name);
         let task = match known {
             Some(at) if self.yielded[at as usize] == NONE && !std::mem::take(&mut self.forced) => {
-                return Err(Until::Yielded(at));
+                return Err(ParkCondition::Yielded(at));
             }
             Some(at) => self.yielded[at as usize],
             None => NONE,
@@ -114,13 +118,13 @@ impl<'a> Replay<'a, '_> {
             return Ok(());
         }
         self.handed.remove(&task);
-        self.holders.entry(task).or_default().push(lane.told.index);
+        self.holders.entry(task).or_default().push(lane.log.index);
         self.go_on(lane, task, t);
         Ok(())
     }
 
     /// A task that stopped elsewhere goes on on top of this stack.
-    pub(super) fn go_on(&mut self, lane: &mut Lane<'a>, task: u32, t: u64) {
+    pub(super) fn go_on(&mut self, lane: &mut ReplayThread<'a>, task: u32, t: u64) {
         if let Some(top) = lane.stack.last()
             && !top.stopped
         {

@@ -1,22 +1,22 @@
 //! Sampled joins that become one strand each ([`crate::recorded::skipped::as_one_record`]).
 
 use super::frame::Pending;
-use super::{Lane, Replay, log};
+use super::{Replay, ReplayThread, log};
 use crate::recorded::skipped::as_one_record::FoldedSample;
 use workspan_dag::NONE;
 use workspan_dag::raw::RawEnd;
 
 impl<'a> Replay<'a, '_> {
     /// The last join that the thread sampled, if it becomes one strand.
-    fn last_drawn(&self, lane: &Lane<'a>, number: usize) -> Option<&FoldedSample> {
+    fn last_drawn(&self, lane: &ReplayThread<'a>, number: usize) -> Option<&FoldedSample> {
         let nth = lane.drawn.checked_sub(1)?;
-        self.counts.unrecorded.short(number, nth)
+        self.counts.skipped.short(number, nth)
     }
 
     /// A join of that site is called. Returns true if it becomes one strand, which begins here.
     pub(super) fn short_begins(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         number: usize,
         t: u64,
         site: u32,
@@ -38,7 +38,12 @@ impl<'a> Replay<'a, '_> {
     /// Whether a record belongs to a join that becomes one strand. With the join's last record the
     /// strand ends.
     #[inline]
-    pub(super) fn is_within_short(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) -> bool {
+    pub(super) fn is_within_short(
+        &mut self,
+        lane: &mut ReplayThread<'a>,
+        number: usize,
+        t: u64,
+    ) -> bool {
         if lane.within == 0 {
             return false;
         }
@@ -49,7 +54,7 @@ impl<'a> Replay<'a, '_> {
         true
     }
 
-    fn short_ends(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) {
+    fn short_ends(&mut self, lane: &mut ReplayThread<'a>, number: usize, t: u64) {
         let Some(folded) = self.last_drawn(lane, number).map(|s| s.folded.clone()) else {
             return;
         };

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::frame::Pending;
-use super::{Lane, Replay};
+use super::{Replay, ReplayThread};
 use crate::recorded::skipped::{Estimate, is_of_tasks};
 use workspan_dag::folded::{Folded, FoldedSite};
 use workspan_dag::raw::RawEnd;
-use workspan_dag::unrecorded::Bounds;
+use workspan_dag::skipped::SkippedBounds;
 use workspan_dag::{Lists, NONE, TaskKind};
 
 /// A skipped subtree that has begun.
@@ -26,9 +26,9 @@ pub(super) struct Subtree {
 const MAX_WAITS: usize = 1 << 16;
 
 impl<'a> Replay<'a, '_> {
-    pub(super) fn unrecorded(
+    pub(super) fn skipped(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         number: usize,
         t: u64,
         class: (u32, u64),
@@ -40,7 +40,7 @@ impl<'a> Replay<'a, '_> {
         };
         let parent = lane.stack[frame].task;
         let counts = self.counts;
-        let parts = counts.unrecorded.parts(at);
+        let parts = counts.skipped.parts(at);
         if parts.len() == 0 {
             self.strand(lane, frame, t, RawEnd::Yield, self.places.of(class.0));
         }
@@ -50,27 +50,27 @@ impl<'a> Replay<'a, '_> {
             let created = &mut self.raw.tasks[task as usize];
             (created.parent, created.kind, created.site) = (parent, TaskKind::Deferred, place);
         }
-        if lane.stack[frame].unrecorded != NONE {
+        if lane.stack[frame].skipped != NONE {
             self.told
-                .repair("Unrecorded subtrees inside of one another, taken as one");
+                .repair("Skipped subtrees inside one another, taken as one");
             return;
         }
-        lane.stack[frame].unrecorded = self.subtrees.len() as u32;
+        lane.stack[frame].skipped = self.subtrees.len() as u32;
         let waits = Vec::new();
         self.subtrees.push(Subtree { at, class, waits });
     }
 
-    pub(super) fn recorded(&mut self, lane: &mut Lane<'a>, t: u64) {
+    pub(super) fn recorded(&mut self, lane: &mut ReplayThread<'a>, t: u64) {
         let Some(frame) = self.current(lane, t) else {
             return;
         };
-        let subtree = lane.stack[frame].unrecorded;
+        let subtree = lane.stack[frame].skipped;
         let Some(open) = self.subtrees.get(subtree as usize) else {
             self.told
-                .names_earlier("Ends of unrecorded subtrees that had not begun, left out");
+                .names_earlier("Ends of skipped subtrees that had not begun, left out");
             return;
         };
-        let end = if self.counts.unrecorded.parts(open.at).len() == 0 {
+        let end = if self.counts.skipped.parts(open.at).len() == 0 {
             RawEnd::Yield
         } else {
             let list = self.wait_tasks(None);
@@ -80,13 +80,13 @@ impl<'a> Replay<'a, '_> {
             list
         };
         self.strand(lane, frame, t, end, NONE);
-        (lane.stack[frame].unrecorded, lane.stack[frame].inside) = (NONE, None);
+        (lane.stack[frame].skipped, lane.stack[frame].inside) = (NONE, None);
     }
 
     /// Adds the number of tasks that have begun in the skipped subtree that the task on top is in,
     /// since its open strand did.
-    pub(super) fn inside(&mut self, lane: &mut Lane<'a>, tasks: u64) {
-        if let Some(top) = lane.stack.last_mut().filter(|top| top.unrecorded != NONE) {
+    pub(super) fn inside(&mut self, lane: &mut ReplayThread<'a>, tasks: u64) {
+        if let Some(top) = lane.stack.last_mut().filter(|top| top.skipped != NONE) {
             // A strand of no length stands for nothing, so the next one does.
             top.inside = Some(top.inside.unwrap_or(0).saturating_add(tasks));
         }
@@ -95,15 +95,15 @@ impl<'a> Replay<'a, '_> {
     /// The strand that is open in the frame is about to end for a reason that its thread could not
     /// foresee. Its contents of a skipped subtree are counted with those of the strand that
     /// follows.
-    pub(super) fn tells_later(&self, lane: &mut Lane<'a>, frame: usize) {
-        let subtree = self.subtrees.get(lane.stack[frame].unrecorded as usize);
-        if self.counts.unrecorded.counts && subtree.is_some_and(|s| is_of_tasks(s.class.1)) {
+    pub(super) fn report_later(&self, lane: &mut ReplayThread<'a>, frame: usize) {
+        let subtree = self.subtrees.get(lane.stack[frame].skipped as usize);
+        if self.counts.skipped.counts && subtree.is_some_and(|s| is_of_tasks(s.class.1)) {
             lane.stack[frame].inside.get_or_insert(0);
         }
     }
 
     /// A stolen part of a subtree begins.
-    pub(super) fn part(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) {
+    pub(super) fn part(&mut self, lane: &mut ReplayThread<'a>, number: usize, t: u64) {
         let task = self.nth(self.counts.tasks[number] + lane.tasks);
         lane.tasks += 1;
         self.part_ends.insert(task, (u64::MAX, u64::MAX));
@@ -111,9 +111,9 @@ impl<'a> Replay<'a, '_> {
     }
 
     /// The task on top waits for parts. Returns the wait's list, which is filled at the end.
-    pub(super) fn wait_parts(&mut self, lane: &Lane<'a>) -> RawEnd {
+    pub(super) fn wait_parts(&mut self, lane: &ReplayThread<'a>) -> RawEnd {
         let list = self.wait_tasks(None);
-        let subtree = lane.stack.last().map_or(NONE, |top| top.unrecorded);
+        let subtree = lane.stack.last().map_or(NONE, |top| top.skipped);
         if let Some(open) = self.subtrees.get_mut(subtree as usize)
             && open.waits.len() < MAX_WAITS
         {
@@ -123,8 +123,8 @@ impl<'a> Replay<'a, '_> {
     }
 
     /// The task on top has gone on.
-    pub(super) fn waited(&mut self, lane: &Lane<'a>, t: u64) {
-        let subtree = lane.stack.last().map_or(NONE, |top| top.unrecorded);
+    pub(super) fn waited(&mut self, lane: &ReplayThread<'a>, t: u64) {
+        let subtree = lane.stack.last().map_or(NONE, |top| top.skipped);
         if let Some(wait) = self
             .subtrees
             .get_mut(subtree as usize)
@@ -136,28 +136,32 @@ impl<'a> Replay<'a, '_> {
 
     /// The open strand of a task in a skipped subtree ends: it stands for the part of the subtree
     /// that ran meanwhile.
-    pub(super) fn stand_for(&mut self, lane: &mut Lane<'a>, frame: usize, t: u64) {
-        let (subtree, start) = (lane.stack[frame].unrecorded, lane.stack[frame].start);
+    pub(super) fn stand_for(&mut self, lane: &mut ReplayThread<'a>, frame: usize, t: u64) {
+        let (subtree, start) = (lane.stack[frame].skipped, lane.stack[frame].start);
         let (Some(open), true) = (self.subtrees.get(subtree as usize), t > start) else {
             return;
         };
         let of_file = |t: u64| t.saturating_add(self.origin);
         let times = (of_file(start), of_file(t));
-        let unrecorded = &self.counts.unrecorded;
+        let skipped = &self.counts.skipped;
         // Each task took at least a tick, whatever a trace says. It need not have run in this
         // strand: the strand ends with the wait at which a thief took a part, and a preempted thief
         // records that moment too early.
         let counted = lane.stack[frame].inside.take().map(|tasks| tasks.min(t));
-        let estimate = unrecorded.estimate(open.class, times, counted, lane.told.index);
+        let estimate = skipped.estimate(open.class, times, counted, lane.log.index);
         let place = self.places.of(open.class.0);
-        let bounds = Bounds {
+        let bounds = SkippedBounds {
             site: place,
             tasks: estimate.tasks_within,
             span: estimate.span_within,
         };
         let work = (t - start).saturating_sub(estimate.cost);
         let folded = self.folded_of(&estimate, work, place);
-        self.pend(lane, frame, Pending::Unrecorded(Box::new((folded, bounds))));
+        self.pend(
+            lane,
+            frame,
+            Pending::SkippedSubtrees(Box::new((folded, bounds))),
+        );
     }
 
     fn folded_of(&self, estimate: &Estimate, work: u64, place: u32) -> Folded {
@@ -214,7 +218,7 @@ impl<'a> Replay<'a, '_> {
     pub(super) fn join_parts(&mut self) {
         let mut lists: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for subtree in &self.subtrees {
-            for part in self.counts.unrecorded.parts(subtree.at) {
+            for part in self.counts.skipped.parts(subtree.at) {
                 let task = self.nth(part.nth);
                 let (start, end) = self.part_ends.get(&task).copied().unwrap_or_default();
                 let is_over =

@@ -1,16 +1,16 @@
 //! A thread's stack: tasks begin on top of each other, run, and end.
 
 use super::frame::Frame;
-use super::{Lane, Replay, State};
+use super::{Replay, ReplayThread, State};
 use workspan_dag::raw::{RawEnd, RawStrand, RawTask};
 use workspan_dag::{NONE, ROOT_PLACE, TaskKind};
 
 impl<'a> Replay<'a, '_> {
     /// The index of the frame of the task that runs on this thread. A task that was interrupted by
     /// one on top of it goes on. A thread without a task that is not a worker gets a root.
-    pub(super) fn current(&mut self, lane: &mut Lane<'a>, t: u64) -> Option<usize> {
+    pub(super) fn current(&mut self, lane: &mut ReplayThread<'a>, t: u64) -> Option<usize> {
         let Some(top) = lane.stack.last_mut() else {
-            if lane.told.is_worker() {
+            if lane.log.is_worker() {
                 self.told
                     .repair("Records of a worker that ran no task, left out");
                 return None;
@@ -36,7 +36,7 @@ impl<'a> Replay<'a, '_> {
     /// Ends the open strand of a frame, and begins the next one at the same tick.
     pub(super) fn strand(
         &mut self,
-        lane: &mut Lane<'a>,
+        lane: &mut ReplayThread<'a>,
         frame: usize,
         t: u64,
         end_op: RawEnd,
@@ -45,7 +45,7 @@ impl<'a> Replay<'a, '_> {
         if std::mem::take(&mut lane.stack[frame].due) {
             self.wait_for_chunks(lane, frame, end_op);
         }
-        if lane.stack[frame].unrecorded != NONE {
+        if lane.stack[frame].skipped != NONE {
             self.stand_for(lane, frame, t);
         }
         let frame = &mut lane.stack[frame];
@@ -53,7 +53,7 @@ impl<'a> Replay<'a, '_> {
         let end = t.max(frame.start);
         let mut strand = RawStrand {
             task: frame.task,
-            thread: lane.told.index,
+            thread: lane.log.index,
             start: frame.start,
             end,
             end_op,
@@ -64,14 +64,14 @@ impl<'a> Replay<'a, '_> {
             frame.pending = false;
             strand.keep = self.settle(&mut lane.pending, frame.task, index);
         }
-        lane.told.busy(frame.start, end);
+        lane.log.busy(frame.start, end);
         frame.start = end;
         self.raw.strands.push(strand);
         index
     }
 
     /// Begins a task on top of the stack; `None` for an unknown task, which becomes a root.
-    pub(super) fn begin(&mut self, lane: &mut Lane<'a>, task: Option<u32>, t: u64) {
+    pub(super) fn begin(&mut self, lane: &mut ReplayThread<'a>, task: Option<u32>, t: u64) {
         let task = match task {
             Some(task) if self.states[task as usize] == State::Created => task,
             other => {
@@ -104,15 +104,15 @@ impl<'a> Replay<'a, '_> {
     }
 
     /// The running task of a frame stops because another task begins on top of it.
-    pub(super) fn interrupt(&mut self, lane: &mut Lane<'a>, frame: usize, t: u64) {
-        self.tells_later(lane, frame);
+    pub(super) fn interrupt(&mut self, lane: &mut ReplayThread<'a>, frame: usize, t: u64) {
+        self.report_later(lane, frame);
         self.strand(lane, frame, t, RawEnd::Yield, NONE);
         let frame = &mut lane.stack[frame];
         (frame.stopped, frame.interrupted) = (true, true);
         self.states[frame.task as usize] = State::Stopped;
     }
 
-    pub(super) fn end_task(&mut self, lane: &mut Lane<'a>, t: u64) {
+    pub(super) fn end_task(&mut self, lane: &mut ReplayThread<'a>, t: u64) {
         let Some(frame) = self.current(lane, t) else {
             return;
         };
@@ -138,7 +138,7 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    pub(super) fn root(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) {
+    pub(super) fn root(&mut self, lane: &mut ReplayThread<'a>, number: usize, t: u64) {
         let task = self.nth(self.counts.tasks[number] + lane.tasks);
         lane.tasks += 1;
         if lane.stack.is_empty() {
@@ -147,7 +147,7 @@ impl<'a> Replay<'a, '_> {
             // It goes to the bottom, below the running task.
             let mut frame = Frame::new(task, t);
             (frame.stopped, frame.interrupted) = (true, true);
-            self.stands_still(lane, task, t);
+            self.stop_task(lane, task, t);
             self.states[task as usize] = State::Stopped;
             lane.stack.insert(0, frame);
         }
@@ -155,10 +155,10 @@ impl<'a> Replay<'a, '_> {
 
     /// Adds a strand of no length for a task that was stopped before its first known strand: it
     /// needs one from which to go on.
-    pub(super) fn stands_still(&mut self, lane: &Lane<'a>, task: u32, t: u64) {
+    pub(super) fn stop_task(&mut self, lane: &ReplayThread<'a>, task: u32, t: u64) {
         self.raw.strands.push(RawStrand {
             task,
-            thread: lane.told.index,
+            thread: lane.log.index,
             start: t,
             end: t,
             end_op: RawEnd::Yield,

@@ -4,12 +4,12 @@
 //! an instant, on the thread that left the barrier first, to create those of the next phase. So a
 //! region stays series-parallel.
 
-use super::{Lane, Replay, State};
+use super::{Replay, ReplayThread, State};
 use workspan_dag::raw::{RawEnd, RawScope, RawStrand};
 use workspan_dag::{NONE, ScopeKind, TaskKind};
 
 impl<'a> Replay<'a, '_> {
-    pub(super) fn team(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, site: u32) {
+    pub(super) fn team(&mut self, lane: &mut ReplayThread<'a>, number: usize, t: u64, site: u32) {
         let named = self.counts.scopes[number] + lane.scopes;
         lane.scopes += 1;
         let Some(frame) = self.current(lane, t) else {
@@ -72,7 +72,7 @@ impl<'a> Replay<'a, '_> {
         scope
     }
 
-    pub(super) fn member(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) {
+    pub(super) fn member(&mut self, lane: &mut ReplayThread<'a>, number: usize, t: u64) {
         let at = self.counts.teams.task_at(number, lane.members);
         lane.members += 1;
         let task = at.map(|at| self.nth(at));

@@ -9,7 +9,7 @@ use workspan_dag::folded::{Folded, FoldedSite};
 const MIN_FILE_BYTES: usize = 1 << 20;
 
 /// Whether sampled joins become one strand each, in a file with this many bytes and this grain.
-pub(in crate::recorded) fn wanted(grain: Grain, bytes: usize) -> bool {
+pub(in crate::recorded) fn is_requested(grain: Grain, bytes: usize) -> bool {
     match grain {
         Grain::None => false,
         Grain::Auto => bytes >= MIN_FILE_BYTES,
@@ -27,7 +27,7 @@ pub(in crate::recorded) struct FoldedSample {
 }
 
 impl FoldedSample {
-    pub(super) fn of(sample: &Sample, records: u64) -> FoldedSample {
+    pub(super) fn new(sample: &Sample, records: u64) -> FoldedSample {
         let whole = &sample.whole;
         let (heaviest, longest) = (whole.paths.heaviest, whole.paths.longest);
         let mut envelope = vec![(heaviest.weight, heaviest.edges)];

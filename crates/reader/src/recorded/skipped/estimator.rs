@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use super::is_of_tasks;
 use super::probe_from_pairs;
-use super::sample::{Inside, Node, Path, Sample};
+use super::sample::{Node, Path, Sample, SampledSite};
 use super::skip_costs::SkipCosts;
 use super::task_rate::{Class, Rate};
 
@@ -55,7 +55,7 @@ struct Stratum {
 struct Site {
     spans: Spans,
     /// The contents of all sampled ones.
-    inside: BTreeMap<u32, Inside>,
+    inside: BTreeMap<u32, SampledSite>,
     ticks: u64,
     ready: u64,
     tasks: u64,

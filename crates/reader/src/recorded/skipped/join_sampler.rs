@@ -19,12 +19,12 @@ struct Frame {
     /// Everything inside that has ended.
     inner: Node,
     /// The join that it waits for.
-    join: Option<Open>,
+    join: Option<OpenJoin>,
 }
 
 /// A join that has not returned.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenJoin {
     site: u32,
     /// The time of its call.
     start: u64,
@@ -113,10 +113,10 @@ impl JoinSampler {
         match self.frames.last_mut() {
             Some(top) if top.join.is_none() => {
                 let start = t;
-                top.join = Some(Open {
+                top.join = Some(OpenJoin {
                     site,
                     start,
-                    ..Open::default()
+                    ..OpenJoin::default()
                 });
             }
             _ => return State::Spoilt,

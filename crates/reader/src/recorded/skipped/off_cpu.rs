@@ -15,7 +15,7 @@ pub(super) struct OffCpuTimes {
 impl OffCpuTimes {
     /// The intervals of a thread, which are in chunks of their own after all others. Times of which
     /// only the sums per chunk are known are not included.
-    pub(super) fn of(thread: &Thread<'_>) -> OffCpuTimes {
+    pub(super) fn from_thread(thread: &Thread<'_>) -> OffCpuTimes {
         let mut told: Vec<(u64, u64, u64)> = Vec::new();
         for chunk in thread.off_cpu() {
             let events = Events::new(chunk.bytes, chunk.base);

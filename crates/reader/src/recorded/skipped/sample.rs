@@ -95,7 +95,7 @@ impl Node {
 
 /// The contents of one site in a sampled subtree.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Inside {
+pub(super) struct SampledSite {
     /// The number of tasks created there.
     pub tasks: u64,
     /// The weight of their own strands, and the sum of its squares over the tasks.
@@ -124,7 +124,7 @@ pub(super) struct Sample {
     pub weight: f64,
     /// The subtree as a whole.
     pub whole: Node,
-    pub inside: BTreeMap<u32, Inside>,
+    pub inside: BTreeMap<u32, SampledSite>,
     /// The integral of the number of deferred tasks that have not begun, in task·ticks.
     pub ready: u64,
     /// The number of waits of tasks; those of joins are not counted.

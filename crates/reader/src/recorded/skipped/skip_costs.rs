@@ -15,7 +15,7 @@ pub(in crate::recorded) struct SkipCosts {
 }
 
 impl SkipCosts {
-    pub(in crate::recorded) fn of(notes: &[Note]) -> SkipCosts {
+    pub(in crate::recorded) fn from_notes(notes: &[Note]) -> SkipCosts {
         let cost = |key: &str| {
             let note = notes.iter().find(|n| n.key == key);
             let ticks = note.and_then(|n| n.value.parse::<f64>().ok());

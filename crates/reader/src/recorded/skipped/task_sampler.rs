@@ -23,13 +23,13 @@ struct Frame {
     /// The start of its open strand.
     start: u64,
     waits: bool,
-    what: Waited,
+    what: AwaitedTasks,
     /// The weight of its own strands.
     own: u64,
     /// The path to its current position.
     here: Paths,
     /// How it was created.
-    created: Created,
+    created: PendingTask,
     /// The best path through ended children that no wait has joined yet, and through the tasks that
     /// those left behind.
     children: Option<Paths>,
@@ -44,7 +44,7 @@ struct Frame {
 
 /// The tasks that a task waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Waited {
+enum AwaitedTasks {
     #[default]
     Children,
     /// All tasks that it has created, and those that they left behind.
@@ -55,7 +55,7 @@ enum Waited {
 
 /// A task that was created and has not begun.
 #[derive(Debug, Clone, Copy, Default)]
-struct Created {
+struct PendingTask {
     site: u32,
     /// The path to its creation in its creator, or, if the creator has ended and `left` it, in the
     /// task below.
@@ -70,7 +70,7 @@ struct Created {
 pub(super) struct TaskSampler {
     /// The frames, from the measured task upwards.
     frames: Vec<Frame>,
-    created: BTreeMap<u64, Created>,
+    created: BTreeMap<u64, PendingTask>,
     /// The number of members that have not ended, by group.
     groups: BTreeMap<TaskRef, u64>,
     thread: u32,
@@ -156,7 +156,7 @@ impl TaskSampler {
         }
         top.open += 1;
         let at = top.here;
-        let created = Created {
+        let created = PendingTask {
             site,
             at,
             left: false,
@@ -208,13 +208,13 @@ impl TaskSampler {
             return State::Spoilt;
         };
         top.what = match what {
-            WaitFor::Children | WaitFor::Tasks(_) => Waited::Children,
+            WaitFor::Children | WaitFor::Tasks(_) => AwaitedTasks::Children,
             WaitFor::Scope(thread, seq) if self.groups.contains_key(&(thread, seq)) => {
-                Waited::Group((thread, seq))
+                AwaitedTasks::Group((thread, seq))
             }
             // No task was created into this scope by name, so its members are all tasks created in
             // it.
-            WaitFor::Scope(..) => Waited::All,
+            WaitFor::Scope(..) => AwaitedTasks::All,
             _ => return State::Spoilt,
         };
         self.sample.waits += 1;
@@ -227,18 +227,18 @@ impl TaskSampler {
             return State::Spoilt;
         };
         let others_have = match top.what {
-            Waited::Children => top.open > 0,
-            Waited::All => top.open > 0 || self.created.range(top.first..).next().is_some(),
-            Waited::Group(group) => self.groups.remove(&group) != Some(0),
+            AwaitedTasks::Children => top.open > 0,
+            AwaitedTasks::All => top.open > 0 || self.created.range(top.first..).next().is_some(),
+            AwaitedTasks::Group(group) => self.groups.remove(&group) != Some(0),
         };
         if others_have {
             return State::Spoilt;
         }
         let mut joined = None;
         match top.what {
-            Waited::Group(group) => joined = top.members.remove(&group),
+            AwaitedTasks::Group(group) => joined = top.members.remove(&group),
             all => {
-                if all == Waited::All {
+                if all == AwaitedTasks::All {
                     joined = top.left.take();
                 }
                 let members = std::mem::take(&mut top.members).into_values();
@@ -442,7 +442,7 @@ mod tests {
             &[(110, CREATE), (120, begin(7)), (130, begin(7))],
             &[(110, Resume)],
             &[(110, CREATE), (120, WAIT), (130, End)],
-            &[(110, Event::Sampled { site: 3, level: 0 })],
+            &[(110, Event::SampleBegin { site: 3, level: 0 })],
         ];
         for records in odd {
             let (_, states) = meter(records);

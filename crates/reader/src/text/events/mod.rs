@@ -13,7 +13,7 @@ use super::line::{Line, fault};
 use super::places::Places;
 use super::value::{Quoted, Value};
 use workspan_dag::Error;
-use workspan_dag::OffWhy;
+use workspan_dag::OffCpuReason;
 use workspan_dag::raw::{RawEnd, RawTrace};
 
 /// The state of a task after the lines so far.
@@ -44,7 +44,7 @@ pub(super) struct ScopeState {
 
 /// Names that a later line may still define.
 #[derive(Default)]
-pub(super) struct Unresolved {
+pub(super) struct ForwardNames {
     /// Creates into a scope: (raw task, scope number, line).
     pub creates: Vec<(u32, u64, usize)>,
     /// Waits for a scope: (raw strand, scope number, line).
@@ -60,10 +60,10 @@ pub(super) struct Unresolved {
 }
 
 /// An `off` without its `on` yet.
-pub(super) struct OpenOff {
+pub(super) struct OpenOffCpu {
     pub line: usize,
     pub t: u64,
-    pub why: OffWhy,
+    pub why: OffCpuReason,
     pub on: Option<String>,
 }
 
@@ -84,14 +84,14 @@ pub(super) struct Events {
     pub signal_lines: Vec<usize>,
     /// Open regions and parts: (raw task, label, part?) → indices, innermost last.
     open_regions: HashMap<(u32, u32, bool), Vec<u32>>,
-    pub open_offs: BTreeMap<u32, OpenOff>,
+    pub open_offs: BTreeMap<u32, OpenOffCpu>,
     last_off: HashMap<u32, u64>,
     /// Frames and stacks by number.
     frames: HashMap<u64, u32>,
     stacks: HashMap<u64, u32>,
     /// The lines of each raw strand's start and end.
     pub strand_lines: Vec<(u32, u32)>,
-    pub unresolved: Unresolved,
+    pub unresolved: ForwardNames,
     pub lines: usize,
 }
 
@@ -128,7 +128,7 @@ impl Events {
             frames: HashMap::new(),
             stacks: HashMap::new(),
             strand_lines: Vec::new(),
-            unresolved: Unresolved::default(),
+            unresolved: ForwardNames::default(),
             lines: 1,
         })
     }

@@ -5,7 +5,7 @@ use crate::text::line::Line;
 use workspan_dag::Error;
 use workspan_dag::NONE;
 use workspan_dag::pools::{Member, Pool};
-use workspan_dag::samples::{Frame, RawSample, RawStop, Waited};
+use workspan_dag::samples::{Frame, RawSample, RawStop, WaitCause};
 use workspan_trace::entry::WaitKind;
 
 /// The largest depth of a stack, because every sample of a stack is examined frame by frame.
@@ -88,7 +88,7 @@ impl Events {
     }
 
     /// The reason of a stop.
-    fn waited(&self, line: &Line<'_>, ticks: u64) -> Result<Option<Waited>, Error> {
+    fn waited(&self, line: &Line<'_>, ticks: u64) -> Result<Option<WaitCause>, Error> {
         if line.given("on").is_none() {
             return Ok(None);
         }
@@ -100,7 +100,7 @@ impl Events {
             Some(_) => self.stack_of(line, "released")?,
             None => NONE,
         };
-        Ok(Some(Waited {
+        Ok(Some(WaitCause {
             kind: WaitKind::ALL[line.word("on", &WaitKind::NAMES)?],
             object: line.whole_or("object", 0)?,
             by,

@@ -1,10 +1,10 @@
 //! Lines about threads instead of tasks: off-CPU times, steals, the scheduler's events and samples.
 
-use super::{Events, OpenOff};
+use super::{Events, OpenOffCpu};
 use crate::text::line::Line;
 use crate::text::value::Value;
 use workspan_dag::Error;
-use workspan_dag::{NONE, Off, OffWhy, RecorderRun, Steal, ThreadEvent};
+use workspan_dag::{NONE, OffCpuInterval, OffCpuReason, RecorderRun, Steal, ThreadEvent};
 
 impl Events {
     pub(super) fn recorder(&mut self, line: &Line<'_>) -> Result<(), Error> {
@@ -20,8 +20,8 @@ impl Events {
 
     pub(super) fn off(&mut self, line: &Line<'_>) -> Result<(), Error> {
         let (t, w) = (line.time("t")?, self.thread(line, "w")?);
-        let why =
-            [OffWhy::Preempted, OffWhy::Blocked][line.word("why", &["preempted", "blocked"])?];
+        let why = [OffCpuReason::Preempted, OffCpuReason::Blocked]
+            [line.word("why", &["preempted", "blocked"])?];
         let on = line.text_or_none("on")?.map(str::to_owned);
         if let Some(open) = self.open_offs.get(&w) {
             return line.fail(format!(
@@ -32,7 +32,7 @@ impl Events {
         self.thread_time(line, w, t)?;
         self.open_offs.insert(
             w,
-            OpenOff {
+            OpenOffCpu {
                 line: line.number,
                 t,
                 why,
@@ -50,7 +50,7 @@ impl Events {
             ));
         };
         self.thread_time(line, w, t)?;
-        self.raw.offs.push(Off {
+        self.raw.offs.push(OffCpuInterval {
             thread: w,
             start: off.t,
             end: t,

@@ -87,8 +87,8 @@ impl Writer<'_> {
                 if let Some(line) = place.line {
                     w.number("line", line);
                 }
-                if let Some(told_by) = place.told_by {
-                    w.string("told_by", told_by.name());
+                if let Some(reporter) = place.reporter {
+                    w.string("told_by", reporter.name());
                 }
                 w.put("}");
             });

@@ -1,7 +1,7 @@
 //! Samples of the code.
 
 use super::Writer;
-use workspan_dag::{NONE, Waited};
+use workspan_dag::{NONE, WaitCause};
 use workspan_trace::entry::WaitKind;
 
 impl Writer<'_> {
@@ -52,7 +52,7 @@ impl Writer<'_> {
     }
 
     /// Writes the reason of a stop.
-    fn waited(&mut self, wait: &Waited) {
+    fn waited(&mut self, wait: &WaitCause) {
         self.put(&format!(
             ",\"on\":\"{}\"",
             WaitKind::NAMES[wait.kind as usize]

@@ -1,7 +1,7 @@
 //! Lines about threads.
 
 use super::Writer;
-use workspan_dag::{NONE, OffWhy, ThreadEvent};
+use workspan_dag::{NONE, OffCpuReason, ThreadEvent};
 
 impl Writer<'_> {
     /// Writes the lines about threads instead of tasks, each kind in time order.
@@ -39,8 +39,8 @@ impl Writer<'_> {
         }
         for off in &dag.offs {
             let why = match off.why {
-                OffWhy::Preempted => "preempted",
-                OffWhy::Blocked => "blocked",
+                OffCpuReason::Preempted => "preempted",
+                OffCpuReason::Blocked => "blocked",
             };
             self.put(&format!(
                 "{{\"ev\":\"off\",\"t\":{},\"w\":{},\"why\":\"{why}\"",

@@ -57,7 +57,7 @@ impl Sizes {
             free: 0.0,
             is_unread: false,
         });
-        let (running, idle) = free.between(start, end);
+        let (running, idle) = free.sums(start, end);
         of.strands += 1;
         of.total = of.total.saturating_add(weight);
         of.spark.add(picture, start, end);

@@ -212,7 +212,7 @@ fn nodes_that_are_none() {
         "", "t3", "x", "t", "g0.0", "g0.1.1", "g0.0.9", "gr.0.2", "t-1", "t0.", "g9.0.1",
     ] {
         let url = format!("api/v1/dag?run=a&ids={id}");
-        assert_eq!(answer(&session, &url).unwrap_err().state, 404, "{id}");
+        assert_eq!(answer(&session, &url).unwrap_err().status, 404, "{id}");
     }
     for url in [
         "strand?run=a&id=99",
@@ -222,7 +222,7 @@ fn nodes_that_are_none() {
         assert_eq!(
             answer(&session, &format!("api/v1/{url}"))
                 .unwrap_err()
-                .state,
+                .status,
             404
         );
     }
@@ -263,7 +263,9 @@ fn details_agree_with_each_other() {
             let (a, b) = (dag.strands.start[o].max(from), dag.strands.end[o].min(to));
             (a..b)
                 .filter(|t| {
-                    let off = |f: &&workspan_dag::Off| f.thread == w && f.start <= *t && *t < f.end;
+                    let off = |f: &&workspan_dag::OffCpuInterval| {
+                        f.thread == w && f.start <= *t && *t < f.end
+                    };
                     !dag.offs.iter().any(|f| off(&f))
                 })
                 .count() as u64

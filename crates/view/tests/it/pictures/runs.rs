@@ -2,7 +2,9 @@
 
 use workspan_dag::build::{Mode, build};
 use workspan_dag::raw::{RawEnd, RawStrand, RawTask, RawTrace};
-use workspan_dag::{Dag, Meta, NONE, Off, OffWhy, Place, Steal, TaskKind, ThreadEvent};
+use workspan_dag::{
+    Dag, Meta, NONE, OffCpuInterval, OffCpuReason, Place, Steal, TaskKind, ThreadEvent,
+};
 
 use crate::pictures::dice::Dice;
 
@@ -181,14 +183,14 @@ impl Making<'_> {
                 if until >= end {
                     break;
                 }
-                self.raw.offs.push(Off {
+                self.raw.offs.push(OffCpuInterval {
                     thread,
                     start: t,
                     end: until,
                     why: if self.dice.percent(50) {
-                        OffWhy::Blocked
+                        OffCpuReason::Blocked
                     } else {
-                        OffWhy::Preempted
+                        OffCpuReason::Preempted
                     },
                     on: None,
                 });

@@ -1,10 +1,10 @@
 //! A second implementation of the timeline, tick by tick.
 
 use workspan_analysis::{Options, ReadyPath, StrandFacts, report, strand_facts};
-use workspan_dag::{Dag, NONE, OffWhy};
+use workspan_dag::{Dag, NONE, OffCpuReason};
 
 /// What a thread does in a tick: its strand, and why it is off the CPU.
-pub type Tick = (u32, Option<OffWhy>);
+pub type Tick = (u32, Option<OffCpuReason>);
 
 pub const ROWS: usize = 256;
 
@@ -13,7 +13,7 @@ pub struct Slow {
     pub begin: u64,
     pub ticks: usize,
     /// By thread and tick: the strand that runs, and whether and why it is off the CPU.
-    pub runs: Vec<Vec<(u32, Option<OffWhy>)>>,
+    pub runs: Vec<Vec<(u32, Option<OffCpuReason>)>>,
     /// By tick: the numbers in the profile's order: working, ready by kind, delay, no-work of the
     /// scheduler and of the program, descheduled, blocked.
     pub profile: Vec<[u64; 13]>,
@@ -73,8 +73,8 @@ impl Slow {
                     .count() as u64
             };
             let working = count(&|_, r| r.1.is_none());
-            let descheduled = count(&|_, r| r.1 == Some(OffWhy::Preempted));
-            let blocked = count(&|w, r| r.1 == Some(OffWhy::Blocked) && (w as u64) < workers);
+            let descheduled = count(&|_, r| r.1 == Some(OffCpuReason::Preempted));
+            let blocked = count(&|w, r| r.1 == Some(OffCpuReason::Blocked) && (w as u64) < workers);
             let p = (working + descheduled + blocked).min(workers);
             let r: u64 = ready[t].iter().sum();
             let (delay, idle) = ((workers - p).min(r), (workers - p).saturating_sub(r));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use workspan_analysis::{Options, report};
-use workspan_dag::{Dag, NONE, OffWhy, TaskKind};
+use workspan_dag::{Dag, NONE, OffCpuReason, TaskKind};
 use workspan_view::Session;
 
 use crate::pictures::look::{Tile, json, session, tile, tiles, top_level};
@@ -149,11 +149,11 @@ fn check_rows(dag: &Dag, slow: &Slow, codes: &[u64], tile: &Tile, level: u32, in
             };
             let see = |name: &str| tile.plane(name)[at];
             assert_eq!(see("work"), count(&|r| r.1.is_none()), "work, {what}");
-            let descheduled = count(&|r| r.1 == Some(OffWhy::Preempted));
+            let descheduled = count(&|r| r.1 == Some(OffCpuReason::Preempted));
             assert_eq!(see("descheduled"), descheduled, "{what}");
             assert_eq!(
                 see("blocked"),
-                count(&|r| r.1 == Some(OffWhy::Blocked)),
+                count(&|r| r.1 == Some(OffCpuReason::Blocked)),
                 "{what}"
             );
             let critical = count(&|r| slow.facts.critical.has(r.0));

@@ -4,18 +4,18 @@ use std::cell::Cell;
 use std::ptr;
 
 use workspan_recorder::adapter::LiveHandle;
-use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
+use workspan_recorder::budget::{Choice, JoinTicket, OF_TASKS};
 
-use super::LeftOut;
+use super::SkippedTbbTask;
 use crate::overhead_budget;
+use crate::skipped_subtree::Subtree;
 use crate::tbb::call_site;
-use crate::tbb::task::Running;
+use crate::tbb::task::RunGuard;
 use crate::tbb::task_frame::{TaskFrame, stacks_may_move};
-use crate::unrecorded::Subtree;
 
 /// A task that the budget decided about.
 struct BudgetTicket {
-    begun: Begun,
+    begun: JoinTicket,
     thread: u32,
     /// The number of tasks that its thread had created before.
     tasks: u64,
@@ -32,12 +32,12 @@ impl Drop for BudgetTicket {
 }
 
 /// Exists while the frame's task is skipped. Dropped when its code is left, also by an exception.
-struct Over<'a> {
+struct SkipGuard<'a> {
     frame: *mut TaskFrame,
-    left_out: &'a LeftOut,
+    left_out: &'a SkippedTbbTask,
 }
 
-impl Drop for Over<'_> {
+impl Drop for SkipGuard<'_> {
     fn drop(&mut self) {
         // SAFETY: the frame lives until its task has ended; this runs in the code of that task, on
         // whatever thread its stack is now.
@@ -70,7 +70,7 @@ pub(in crate::tbb) unsafe fn ask<T>(
     h: LiveHandle,
     frame: *mut TaskFrame,
     run: impl FnOnce() -> T,
-    end: Running,
+    end: RunGuard,
 ) -> T {
     // SAFETY: the caller guarantees handle and frame.
     unsafe {
@@ -89,13 +89,13 @@ pub(in crate::tbb) unsafe fn ask<T>(
         let (asked, end) = (asked, end);
         let result = match choice {
             Choice::Skip => {
-                let left_out = LeftOut {
+                let left_out = SkippedTbbTask {
                     subtree: Subtree::begin(h, site, level),
                     context: Cell::new((*frame).context),
                     site: Cell::new((*frame).site),
                 };
                 (*frame).skip = &raw const left_out;
-                let over = Over {
+                let over = SkipGuard {
                     frame,
                     left_out: &left_out,
                 };
@@ -105,7 +105,7 @@ pub(in crate::tbb) unsafe fn ask<T>(
             }
             Choice::Enter => run(),
             Choice::Learn | Choice::Sample => {
-                h.sampled(site, OF_TASKS + begun.recorded_level());
+                h.sample_begin(site, OF_TASKS + begun.recorded_level());
                 (*frame).whole = site;
                 run()
             }

@@ -1,7 +1,7 @@
 //! Evaluates call frame information: the instructions of an entry of `.eh_frame` up to one offset
 //! in the function (DWARF 5 §6.4).
 
-use super::{End, Rule, Saved};
+use super::{End, Rule, SavedFramePointer};
 
 /// DWARF's numbers of x86-64 registers: rbp, rsp, the return address.
 const BP: u64 = 6;
@@ -180,24 +180,24 @@ impl Rows {
     /// A register is saved at a distance from the frame's end.
     fn saved(&mut self, register: u64, at: i64) {
         match register {
-            BP => self.frame_pointer(Saved::AtEnd, at),
+            BP => self.frame_pointer(SavedFramePointer::AtEnd, at),
             RA => self.row.caller = at == -8,
             _ => {}
         }
     }
 
-    fn frame_pointer(&mut self, saved: Saved, at: i64) {
+    fn frame_pointer(&mut self, saved: SavedFramePointer, at: i64) {
         let rule = &mut self.row.rule;
         (rule.saved, rule.saved_at) = match i16::try_from(at) {
             Ok(at) => (saved, at),
-            Err(_) => (Saved::Lost, 0),
+            Err(_) => (SavedFramePointer::Lost, 0),
         };
     }
 
     /// A register is saved elsewhere.
     fn elsewhere(&mut self, register: u64) {
         match register {
-            BP => self.frame_pointer(Saved::Lost, 0),
+            BP => self.frame_pointer(SavedFramePointer::Lost, 0),
             RA => self.row.caller = false,
             _ => {}
         }
@@ -265,7 +265,7 @@ impl Rows {
             0x07 => self.elsewhere(code.unsigned()?),
             0x08 => {
                 if code.unsigned()? == BP {
-                    self.frame_pointer(Saved::Same, 0);
+                    self.frame_pointer(SavedFramePointer::Same, 0);
                 }
             }
             0x09 => {
@@ -350,7 +350,7 @@ impl Rows {
             && let Some(at) = block.signed()
             && block.0.is_empty()
         {
-            self.frame_pointer(Saved::AtBp, at);
+            self.frame_pointer(SavedFramePointer::AtBp, at);
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct Seen {
 impl Seen {
     /// All tasks that were created, recorded or not. Fails if the graph has another number of them.
     pub fn tasks(&self, dag: &Dag, what: &str) -> u64 {
-        let estimates = || dag.unrecorded.iter().map(|(_, bounds)| bounds.tasks);
+        let estimates = || dag.skipped.iter().map(|(_, bounds)| bounds.tasks);
         assert!(estimates().all(|(low, high)| low == high), "{what}");
         let inside = estimates().map(|tasks| tasks.0).sum::<u64>();
         assert_eq!(inside, self.inside, "{what}");
@@ -64,7 +64,7 @@ pub fn seen(bytes: &[u8]) -> Seen {
                         seen.creates += 1;
                     }
                     Event::Begin(_) | Event::Member { .. } => stack.push(false),
-                    Event::Part { of, .. } => {
+                    Event::StolenPart { of, .. } => {
                         parts.push(of);
                         stack.push(false);
                     }
@@ -79,18 +79,18 @@ pub fn seen(bytes: &[u8]) -> Seen {
                         }
                     }
                     Event::Yield { .. } | Event::Leave { .. } => yields += 1,
-                    Event::Unrecorded { .. } => {
+                    Event::SkipBegin { .. } => {
                         assert!(!std::mem::replace(top, true) || moves);
                         seen.subtrees.insert((thread, yields));
                         yields += 1;
                     }
-                    Event::Recorded => assert!(std::mem::take(top) || moves),
+                    Event::SkipEnd => assert!(std::mem::take(top) || moves),
                     Event::Wait { what, .. } => {
                         let is_one = what == WaitFor::Parts;
                         assert!(moves || *top == is_one, "thread {thread} waits");
                     }
-                    Event::Sampled { .. } => seen.sampled += 1,
-                    Event::Inside { tasks } => {
+                    Event::SampleBegin { .. } => seen.sampled += 1,
+                    Event::SkippedTasks { tasks } => {
                         assert!(
                             *top || moves,
                             "thread {thread} counts where all is recorded"

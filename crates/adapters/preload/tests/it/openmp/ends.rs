@@ -52,7 +52,7 @@ fn check(runtime: Runtime, how: &str, ended: impl Fn(&std::process::ExitStatus) 
     assert_eq!(traces.len(), 1, "{how}");
     let dag = dag(&traces[0]);
     is_whole(&dag, how);
-    let cut = |warning: &&str| warning.contains("did not end in an orderly way");
+    let cut = |warning: &&str| warning.contains("was killed or ended by _exit or exec");
     let orderly = how == "exit";
     let warnings = invariants::unexpected_warnings(&dag);
     assert_eq!(!warnings.iter().any(cut), orderly, "{how}: {warnings:?}");

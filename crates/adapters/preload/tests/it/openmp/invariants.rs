@@ -70,7 +70,7 @@ fn once(trace: &[u8], what: &str) {
                 }
                 Event::Begin(task) => *begun.entry(task).or_default() += 1,
                 // A part of a skipped subtree appears with its begin.
-                Event::Part { .. } => {
+                Event::StolenPart { .. } => {
                     *begun.entry((chunk.thread, *of_thread)).or_default() += 1;
                     *of_thread += 1;
                 }

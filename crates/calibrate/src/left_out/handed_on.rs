@@ -1,1 +1,0 @@
-../../../adapters/rayon/stand-in/handed_on.rs

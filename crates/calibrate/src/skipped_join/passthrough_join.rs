@@ -1,0 +1,1 @@
+../../../adapters/rayon/stand-in/passthrough_join.rs
