@@ -666,7 +666,7 @@ export default function (suite) {
       const at = await point(t.page, strand);
       await t.page.mouse.click(at.x, at.y);
       await until(
-        async () => /only sums|no more than sums/.test(await t.text(".dag-side")),
+        async () => /only their sums/.test(await t.text(".dag-side")),
         "the panel to say that nothing is inside",
       );
       await t.page.keyboard.press("Enter");

@@ -7,7 +7,8 @@ import { readFileSync } from "node:fs";
 import { check, Skip } from "./harness.mjs";
 
 /**
- * Width of the row labels left of the plot in the exported picture, in pixels (timeline/verticalLayout.ts).
+ * Width of the row labels left of the plot in the exported picture, in pixels
+ * (timeline/verticalLayout.ts).
  */
 const LABELS = 148;
 const RIGHT = 14;

@@ -85,7 +85,7 @@ export default function (suite) {
       `of=all&t0=${Math.floor(a * runs[0].elapsed)}&t1=${Math.ceil(b * runs[0].elapsed)}&recursion=1`,
     );
     const words = await until(
-      async () => /;\s*(.*) in all/.exec(await t.text(".flame h1 span"))?.[1],
+      async () => /;\s*(.*) in total/.exec(await t.text(".flame h1 span"))?.[1],
       "the sum of the stacks",
     );
     const { printed } = await import("./printed.mjs");

@@ -27,7 +27,7 @@ export default function (suite) {
       ]);
       if (!early || early.overview === null)
         throw new Skip("the run was read before the page was open");
-      check(said.includes("overview"), "nothing says that this is an overview");
+      check(said.includes("preview"), "nothing says that this is a preview");
       const stopped = await page.evaluate(() => {
         const stop = [...document.querySelectorAll(".banners button")].find((b) =>
           b.innerText.includes("Stop"),

@@ -455,7 +455,7 @@ export default function (suite) {
           choice,
         );
         const words = await t.text(".flame h1 span");
-        same(/;\s*(.*) in all/.exec(words)[1], value, choice);
+        same(/;\s*(.*) in total/.exec(words)[1], value, choice);
       }
     },
   );

@@ -73,8 +73,8 @@ export default function (suite) {
         same(work, seconds(row.work), "work of the part");
         await sameAsSection(t, browser, file, part);
         await t.go(`tab=flame&run=${part.id}`);
-        await until(async () => /in all/.test(await t.text(".flame h1 span")), "the flame graph");
-        const all = /;\s*(.*) in all/.exec(await t.text(".flame h1 span"))[1];
+        await until(async () => /in total/.test(await t.text(".flame h1 span")), "the flame graph");
+        const all = /;\s*(.*) in total/.exec(await t.text(".flame h1 span"))[1];
         same(all, seconds(row.work), "the flame graph of the part");
         for (const tab of [
           "timeline",

@@ -27,8 +27,8 @@ const BURIED = `
 
 /**
  * For each site and each place where its strands start, the strands by the nearest power of two of
- * their weights in ticks: with the mean number of running strands, and the time of free workers for each
- * that ran.
+ * their weights in ticks: with the mean number of running strands, and the time of free workers
+ * for each that ran.
  */
 function bySize(strands, { workers, ticks_per_second }) {
   const long = strands.filter((s) => s.end > s.start);

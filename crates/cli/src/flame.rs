@@ -1,7 +1,6 @@
 //! `workspan flame`.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -10,8 +9,10 @@ use workspan_analysis::{
     FlameOf, FlameOptions, FlameStack, Options, Stretched, flame, report, stretched,
 };
 use workspan_dag::Dag;
-use workspan_export::flame::{folded, svg};
+use workspan_export::flame::{figure, folded, svg};
+use workspan_export::plot::{Page, flame_png, flame_svg};
 
+use crate::plot::{PIXELS_PER_POINT, page};
 use crate::trace::TraceArgs;
 
 /// Draws a flame graph of logical stacks: the spawn sites from the root, then the code
@@ -20,6 +21,8 @@ use crate::trace::TraceArgs;
 Examples:
   workspan flame run.wspan -o flame.svg                        # all CPU time
   workspan flame run.wspan --of critical-path -o critical.svg  # what bounds the speedup
+  workspan flame run.wspan --size column -o flame.svg          # a still figure for a paper
+  workspan flame run.wspan --size slide -o flame.png
   workspan flame run.wspan --of no-work-app                    # folded text: what ran while workers idled
   workspan flame run.wspan --of site=sort.rs:37 -o sort.svg
   workspan flame run.wspan --of stretch --serial one.wspan -o stretch.svg
@@ -33,7 +36,8 @@ What can be shown:
   stretch        what took longer than in the serial run of --serial (memory, caches, locks)
 
 Stacks go from the root through the spawn sites of a task's ancestors, wherever it was stolen to, and end in the sampled
-code; the runtime's own frames are left out. A file that ends in .svg is a picture, any other is folded text.")]
+code; the runtime's own frames are left out. A file that ends in .svg is a picture that can be zoomed and searched in a
+browser, or a still figure with --size; .png is a still figure; any other is folded text.")]
 pub struct FlameArgs {
     #[command(flatten)]
     trace: TraceArgs,
@@ -47,6 +51,10 @@ pub struct FlameArgs {
     /// own site
     #[arg(long)]
     recursion: bool,
+    /// Draw a still figure with a legend: its width and height in points, `column` of a paper
+    /// (252x180, text of 7 points) or `slide` (960x540, text of 18)
+    #[arg(long, value_name = "WxH|column|slide", value_parser = page)]
+    size: Option<Page>,
     /// Output file (default: folded text to stdout)
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -93,28 +101,38 @@ fn title(dag: &Dag, of: &FlameOf) -> String {
 pub fn run(args: &FlameArgs) -> anyhow::Result<()> {
     let dag = args.trace.open_each_task()?;
     let stacks = stacks(&dag, args)?;
-    let is_svg = |path: &PathBuf| {
-        path.extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("svg"))
+    let subtitle = subtitle(&dag, &stacks)?;
+    let title = title(&dag, &args.of);
+    let Some(path) = &args.output else {
+        if args.size.is_some() {
+            bail!("--size draws a picture: name a file that ends in .svg or .png with -o");
+        }
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        folded(&stacks, &mut out)?;
+        return Ok(());
     };
-    let subtitle = subtitle(&dag, &stacks);
-    match &args.output {
-        None => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            folded(&stacks, &mut out)?;
-        }
-        Some(path) => {
-            let name = || format!("{}: can't be written", path.display());
-            let mut out = BufWriter::new(File::create(path).with_context(name)?);
-            if is_svg(path) {
-                svg(&stacks, &title(&dag, &args.of), &subtitle, &mut out).with_context(name)?;
-            } else {
-                folded(&stacks, &mut out).with_context(name)?;
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let ending = ending.unwrap_or_default().to_ascii_lowercase();
+    let still = || figure(&stacks, &title, &subtitle);
+    let page = args.size.unwrap_or(Page::of(960.0, 540.0));
+    let bytes = match (ending.as_str(), args.size) {
+        ("svg", Some(page)) => flame_svg(&still(), &page).into_bytes(),
+        ("png", _) => flame_png(&still(), &page, PIXELS_PER_POINT)
+            .context("the picture could not be made; try another --size")?,
+        (_, Some(_)) => bail!(
+            "{}: --size draws a picture, so the file must end in .svg or .png",
+            path.display()
+        ),
+        (ending, None) => {
+            let mut out = Vec::new();
+            match ending {
+                "svg" => svg(&stacks, &title, &subtitle, &mut out)?,
+                _ => folded(&stacks, &mut out)?,
             }
-            out.flush().with_context(name)?;
+            out
         }
-    }
-    Ok(())
+    };
+    crate::plot::put(path, bytes)
 }
 
 /// # Errors
@@ -171,14 +189,15 @@ fn of(dag: &Dag, args: &FlameArgs) -> anyhow::Result<FlameOf> {
     Ok(FlameOf::Stretch(stretched(&found, dag)))
 }
 
-fn subtitle(dag: &Dag, stacks: &[FlameStack]) -> String {
+fn subtitle(dag: &Dag, stacks: &[FlameStack]) -> anyhow::Result<String> {
+    let busy = report(dag, &Options::default())?.breakdown.mean_busy();
     let total: u64 = stacks.iter().map(|stack| stack.ns).sum();
     let facts = dag.meta.facts.iter();
     let mut parts = vec![
         format!("{:.1} ms", total as f64 / 1e6),
         format!("{} samples at {} Hz", dag.samples.len(), dag.samples.hertz),
-        format!("{} workers", dag.meta.workers),
+        format!("{busy:.2} of {} workers busy", dag.meta.workers),
     ];
     parts.extend(facts.filter(|f| f.0 == "recorded").map(|f| f.1.clone()));
-    parts.join(" · ")
+    Ok(parts.join(" · "))
 }

@@ -122,6 +122,9 @@ pub fn run(args: &PlotArgs) -> anyhow::Result<()> {
     write(args.output.as_deref(), &args.size, &figure, format)
 }
 
+/// Pixels of a bitmap per point: sharp on paper and on current screens.
+pub const PIXELS_PER_POINT: f64 = 2.0;
+
 /// Writes a figure to a file, or to stdout.
 ///
 /// # Errors
@@ -137,8 +140,7 @@ pub fn write(
         Format::Svg => plot::svg(figure, page).into_bytes(),
         Format::Csv => plot::csv(figure).into_bytes(),
         Format::Gnuplot => plot::gnuplot(figure).into_bytes(),
-        // Two pixels per point are sharp on paper and on current screens.
-        Format::Png => plot::png(figure, page, 2.0)
+        Format::Png => plot::png(figure, page, PIXELS_PER_POINT)
             .context("the picture could not be made; try another --size")?,
     };
     match (output, String::from_utf8(bytes)) {
@@ -198,7 +200,11 @@ pub fn format_of(path: &Path) -> anyhow::Result<Format> {
     }
 }
 
-fn page(text: &str) -> Result<Page, String> {
+/// Parses a figure's size: `column`, `slide`, or width and height in points.
+///
+/// # Errors
+/// Another text, or a size below 100 or above 5000 points.
+pub fn page(text: &str) -> Result<Page, String> {
     match text {
         "column" => return Ok(Page::COLUMN),
         "slide" => return Ok(Page::SLIDE),

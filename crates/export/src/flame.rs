@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use inferno::flamegraph::TextTruncateDirection;
-use inferno::flamegraph::color::{BackgroundColor, Color, PaletteMap};
+use inferno::flamegraph::color::{self, BackgroundColor, PaletteMap};
 use workspan_analysis::FlameStack;
+
+use crate::plot::fill::{Color, WHITE};
+use crate::plot::flame::{CODE, OTHER, ranked, tint};
+use crate::plot::{FlameFigure, flame_figure};
 
 /// Writes `frame;frame;… nanoseconds`, one line per stack, which flame graph tools read.
 ///
@@ -42,7 +46,7 @@ pub fn svg(
     options.deterministic = true;
     // The function's name comes first in a frame.
     options.text_truncate_direction = TextTruncateDirection::Right;
-    options.bgcolors = Some(BackgroundColor::Flat(rgb(0xFFFFFF)));
+    options.bgcolors = Some(BackgroundColor::Flat(rgb(WHITE)));
     options.palette_map = Some(&mut colors);
     let lines = lines(&stacks);
     let lines = lines.iter().map(String::as_str);
@@ -50,6 +54,12 @@ pub fn svg(
     inferno::flamegraph::from_lines(&mut options, lines, &mut drawn)
         .map_err(|error| io::Error::other(error.to_string()))?;
     out.write_all(readable(&String::from_utf8_lossy(&drawn)).as_bytes())
+}
+
+/// The stacks as a still figure. `title` says what is shown, `subtitle` names the run.
+pub fn figure(stacks: &[FlameStack], title: &str, subtitle: &str) -> FlameFigure {
+    let stacks: Vec<FlameStack> = stacks.iter().map(without_folders).collect();
+    flame_figure(&stacks, title, subtitle)
 }
 
 /// Minimum contrast between a text and its background (WCAG 2.2, AA).
@@ -93,36 +103,16 @@ fn luminance(color: [u8; 3]) -> f64 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/// The page's colours of code, in descending order of time (ui/src/colors.ts).
-const CODE: [u32; 8] = [
-    0xCC6677, 0x88CCEE, 0xDDCC77, 0x44AA99, 0x332288, 0x999933, 0x117733, 0x882255,
-];
-const ROOT: u32 = 0xC3C7CD;
-
-fn rgb(color: u32) -> Color {
-    let [_, red, green, blue] = color.to_be_bytes();
-    Color::new(red, green, blue)
-}
-
-/// The colour mixed with white, so that it is weaker than the full colours.
-fn tint(color: u32) -> Color {
-    let full = rgb(color);
-    let mix = |v: u8| (f64::from(v) * 0.45 + 255.0 * 0.55) as u8;
-    Color::new(mix(full.r), mix(full.g), mix(full.b))
+fn rgb(color: Color) -> color::Color {
+    let [_, red, green, blue] = color.0.to_be_bytes();
+    color::Color::new(red, green, blue)
 }
 
 /// A colour for each frame with time of its own, in descending order of time. Each other frame gets
 /// a tint of the colour that most of its time has.
 fn colors(stacks: &[FlameStack]) -> PaletteMap {
-    let mut own: BTreeMap<&str, u64> = BTreeMap::new();
-    for stack in stacks {
-        if let Some(leaf) = stack.frames.last() {
-            *own.entry(leaf).or_default() += stack.ns;
-        }
-    }
-    let mut ranked: Vec<(&str, u64)> = own.into_iter().collect();
-    ranked.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
-    let color_of = |rank: usize| CODE.get(rank).copied().unwrap_or(ROOT);
+    let ranked = ranked(stacks);
+    let color_of = |rank: usize| CODE.get(rank).map_or(OTHER, |&color| Color(color));
     let ranks: BTreeMap<&str, usize> = ranked.iter().enumerate().map(|(i, r)| (r.0, i)).collect();
     // By frame: the time by colour of the leaf.
     let mut within: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
@@ -141,7 +131,10 @@ fn colors(stacks: &[FlameStack]) -> PaletteMap {
     let mut map = PaletteMap::default();
     for (frame, sums) in within {
         let most = (0..sums.len()).max_by_key(|&i| (sums[i], std::cmp::Reverse(i)));
-        map.insert(plain(frame), tint(color_of(most.unwrap_or(usize::MAX))));
+        map.insert(
+            plain(frame),
+            rgb(tint(color_of(most.unwrap_or(usize::MAX)))),
+        );
     }
     for (rank, (leaf, _)) in ranked.iter().enumerate() {
         map.insert(plain(leaf), rgb(color_of(rank)));

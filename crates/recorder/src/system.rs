@@ -91,12 +91,7 @@ pub(crate) type ObjectVisitor =
 pub(crate) type KeyDestructor = unsafe extern "C" fn(*mut c_void);
 
 unsafe extern "C" {
-    pub(crate) fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     pub(crate) fn unlink(path: *const c_char) -> c_int;
-    fn read(fd: c_int, to: *mut c_void, length: usize) -> isize;
-    pub(crate) fn close(fd: c_int) -> c_int;
-    pub(crate) fn fallocate(fd: c_int, mode: c_int, offset: i64, length: i64) -> c_int;
-    pub(crate) fn pwrite(fd: c_int, from: *const c_void, length: usize, offset: i64) -> isize;
     pub(crate) fn madvise(at: *mut c_void, length: usize, advice: c_int) -> c_int;
     pub(crate) fn mmap(
         at: *mut c_void,
@@ -128,6 +123,74 @@ unsafe extern "C" {
         parent: Option<unsafe extern "C" fn()>,
         child: Option<unsafe extern "C" fn()>,
     ) -> c_int;
+}
+
+/// The numbers of system calls that are made directly. Their functions in the C library are
+/// cancellation points: in a thread that another one has cancelled they unwind the stack, and with
+/// it the recorder in the middle of its work.
+#[cfg(target_arch = "x86_64")]
+mod number {
+    use core::ffi::c_long;
+    pub(super) const READ: c_long = 0;
+    pub(super) const CLOSE: c_long = 3;
+    pub(super) const PWRITE: c_long = 18;
+    pub(super) const OPENAT: c_long = 257;
+    pub(super) const FALLOCATE: c_long = 285;
+}
+#[cfg(not(target_arch = "x86_64"))]
+mod number {
+    use core::ffi::c_long;
+    pub(super) const READ: c_long = 63;
+    pub(super) const CLOSE: c_long = 57;
+    pub(super) const PWRITE: c_long = 68;
+    pub(super) const OPENAT: c_long = 56;
+    pub(super) const FALLOCATE: c_long = 47;
+}
+
+/// Like `open`, but not a cancellation point.
+///
+/// # Safety
+/// `path` is a C string.
+pub(crate) unsafe fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    const AT_FDCWD: c_long = -100;
+    // SAFETY: the caller guarantees the path.
+    unsafe { syscall(number::OPENAT, AT_FDCWD, path, flags, mode) as c_int }
+}
+
+/// Like `read`, but not a cancellation point.
+///
+/// # Safety
+/// `to` has room for `length` bytes.
+unsafe fn read(fd: c_int, to: *mut c_void, length: usize) -> isize {
+    // SAFETY: the caller guarantees the room.
+    unsafe { syscall(number::READ, fd, to, length) as isize }
+}
+
+/// Like `close`, but not a cancellation point.
+///
+/// # Safety
+/// The descriptor belongs to the caller.
+pub(crate) unsafe fn close(fd: c_int) -> c_int {
+    // SAFETY: the caller guarantees the descriptor.
+    unsafe { syscall(number::CLOSE, fd) as c_int }
+}
+
+/// Like `fallocate`, but not a cancellation point.
+///
+/// # Safety
+/// Nothing refers to a part of the file that is given back.
+pub(crate) unsafe fn fallocate(fd: c_int, mode: c_int, offset: i64, length: i64) -> c_int {
+    // SAFETY: the caller guarantees it.
+    unsafe { syscall(number::FALLOCATE, fd, mode, offset, length) as c_int }
+}
+
+/// Like `pwrite`, but not a cancellation point.
+///
+/// # Safety
+/// `from` has `length` bytes.
+pub(crate) unsafe fn pwrite(fd: c_int, from: *const c_void, length: usize, offset: i64) -> isize {
+    // SAFETY: the caller guarantees the bytes.
+    unsafe { syscall(number::PWRITE, fd, from, length, offset) as isize }
 }
 
 /// The kernel's id of the calling thread. (C libraries have a function for it only since glibc

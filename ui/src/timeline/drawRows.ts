@@ -296,7 +296,7 @@ export function drawInnerBoxes(s: Scene, pen: Pen): void {
   );
 }
 
-/** Reads what determines a box's colour into `facts`, so that thousands of boxes make no garbage. */
+/** Reads what determines a box's colour into `facts`: thousands of boxes make no garbage. */
 function readFacts(b: StrandBoxes, i: number, facts: BoxFacts): void {
   facts.code = b.code[i]!;
   facts.site = b.site[i]!;

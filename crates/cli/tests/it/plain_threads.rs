@@ -50,6 +50,15 @@ fn threads_of_c_are_tasks_however_they_end() {
 }
 
 #[test]
+fn a_thread_may_be_cancelled_while_its_records_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile("gcc", "cancelled_threads.c", folder.path(), &["-pthread"]);
+    let (dag, output) = record(folder.path(), &program);
+    assert_eq!(output, "200 cancelled\n");
+    assert_eq!(threads(&dag).len(), 200);
+}
+
+#[test]
 fn the_critical_path_runs_through_a_joined_thread() {
     let folder = tempfile::tempdir().unwrap();
     let program = compile("g++", "joined_threads.cpp", folder.path(), &["-pthread"]);

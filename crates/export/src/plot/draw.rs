@@ -1,5 +1,6 @@
 //! A figure as shapes on a page, in points; both picture formats draw these.
 
+pub(super) mod flame;
 mod frame;
 mod horizontal_bars;
 mod legend;
@@ -121,21 +122,29 @@ fn fitted(text: &str, size: f64, width: f64, keep: KeptEnd) -> String {
     String::new()
 }
 
-/// Lays the figure out on a page.
-pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
+/// A white page with its heading: the unit in points, width and height in units, the shapes, and
+/// the height at which the rest begins.
+fn heading(page: &Page, title: &str, subtitle: &str) -> (f64, f64, f64, Vec<Shape>, f64) {
     let unit = page.font / SIZE;
     let (width, height) = (page.width / unit, page.height / unit);
     let mut shapes = Vec::new();
     boxed(&mut shapes, (0.0, 0.0, width, height), Fill::plain(WHITE));
     let room = width - 2.0 * MARGIN;
-    let title = fitted(&figure.title, TITLE, room, KeptEnd::Start);
+    let title = fitted(title, TITLE, room, KeptEnd::Start);
     text(&mut shapes, (MARGIN, 18.0), TITLE, &title, Anchor::Start);
     let mut top = 26.0;
-    let subtitle = fitted(&figure.subtitle, SIZE, room, KeptEnd::Start);
+    let subtitle = fitted(subtitle, SIZE, room, KeptEnd::Start);
     if !subtitle.is_empty() {
         colored(&mut shapes, (MARGIN, 33.0), &subtitle, Anchor::Start, GREY);
         top = 41.0;
     }
+    (unit, width, height, shapes, top)
+}
+
+/// Lays the figure out on a page.
+pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
+    let (unit, width, height, mut shapes, mut top) = heading(page, &figure.title, &figure.subtitle);
+    let room = width - 2.0 * MARGIN;
     let shown: Vec<&Series> = figure
         .series
         .iter()

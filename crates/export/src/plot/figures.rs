@@ -97,8 +97,30 @@ fn programs(runs: &[PlotRun]) -> String {
 fn verdict(runs: &[PlotRun]) -> String {
     match runs {
         [one] => one.verdict(),
-        _ => String::new(),
+        _ => several(runs),
     }
+}
+
+/// The number of runs, and when the first and the last one were recorded.
+fn several(runs: &[PlotRun]) -> String {
+    let recorded = |run: &PlotRun| {
+        let facts = &mut run.dag.meta.facts.iter();
+        facts
+            .find(|fact| fact.0 == "recorded")
+            .map(|fact| fact.1.clone())
+    };
+    // Times sort as their text does.
+    let mut times: Vec<String> = runs.iter().filter_map(recorded).collect();
+    times.sort_unstable();
+    let mut parts = vec![format!("{} runs", runs.len())];
+    match (times.first(), times.last()) {
+        (Some(first), Some(last)) if first != last => {
+            parts.push(format!("recorded {first} to {last}"));
+        }
+        (Some(first), _) => parts.push(format!("recorded {first}")),
+        _ => {}
+    }
+    parts.join(" · ")
 }
 
 fn empty(title: &str) -> Figure {

@@ -6,17 +6,26 @@ use tiny_skia::{
 };
 use ttf_parser::{Face, OutlineBuilder};
 
-use super::draw::{Anchor, Shape, draw, text_width};
+use super::draw::{Anchor, Drawing, Shape, draw, flame, text_width};
 use super::figure::Figure;
 use super::fill::{Color, Fill, Texture, WHITE};
+use super::flame::FlameFigure;
 use super::page::Page;
 
 /// The figure as a file, with `scale` pixels per point. `None` if that is not a valid size for a
 /// picture.
 pub fn png(figure: &Figure, page: &Page, scale: f64) -> Option<Vec<u8>> {
-    let drawing = draw(figure, page);
+    file(&draw(figure, page), scale)
+}
+
+/// The flame graph as a bitmap, like [`png`].
+pub fn flame_png(figure: &FlameFigure, page: &Page, scale: f64) -> Option<Vec<u8>> {
+    file(&flame::draw(figure, page), scale)
+}
+
+fn file(drawing: &Drawing, scale: f64) -> Option<Vec<u8>> {
     let size = |v: f64| (v * scale).round().clamp(1.0, 20_000.0) as u32;
-    let mut pixels = Pixmap::new(size(page.width), size(page.height))?;
+    let mut pixels = Pixmap::new(size(drawing.width), size(drawing.height))?;
     let scale = scale * drawing.unit;
     let face = Face::parse(dejavu::sans::regular(), 0).ok()?;
     let zoom = Transform::from_scale(scale as f32, scale as f32);

@@ -2,14 +2,23 @@
 
 use std::fmt::Write;
 
-use super::draw::{Anchor, Shape, draw};
+use super::draw::{Anchor, Drawing, Shape, draw, flame};
 use super::figure::Figure;
 use super::fill::{BLACK, Fill, Texture};
+use super::flame::FlameFigure;
 use super::page::Page;
 
 /// The figure as a file.
 pub fn svg(figure: &Figure, page: &Page) -> String {
-    let drawing = draw(figure, page);
+    file(&draw(figure, page), &figure.title)
+}
+
+/// The flame graph as a file.
+pub fn flame_svg(figure: &FlameFigure, page: &Page) -> String {
+    file(&flame::draw(figure, page), &figure.title)
+}
+
+fn file(drawing: &Drawing, title: &str) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" \
          font-family=\"DejaVu Sans, Verdana, sans-serif\" text-rendering=\"geometricPrecision\" \
@@ -19,7 +28,7 @@ pub fn svg(figure: &Figure, page: &Page) -> String {
         n(drawing.width / drawing.unit),
         n(drawing.height / drawing.unit),
     );
-    let _ = writeln!(out, "<title>{}</title>", xml_text(&figure.title));
+    let _ = writeln!(out, "<title>{}</title>", xml_text(title));
     patterns(&drawing.shapes, &mut out);
     for shape in &drawing.shapes {
         let _ = writeln!(out, "{}", element(shape));

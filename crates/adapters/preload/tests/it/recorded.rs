@@ -284,7 +284,7 @@ fn no_room_is_no_signal_but_a_warning() {
         dag.tasks.len()
     );
     assert!(
-        says(&dag, "lost for want of room"),
+        says(&dag, "because the disk was full"),
         "{:?}",
         dag.meta.warnings
     );

@@ -2,7 +2,7 @@
 
 use super::super::figure::{Figure, HorizontalAxis, Mark, Scale, Series};
 use super::super::fill::{BLUE, Fill, GREY, WINE};
-use super::{PlotRun, empty, programs, series};
+use super::{PlotRun, empty, programs, series, verdict};
 use crate::quantity::percent;
 
 /// Maximum share of its time that a base of comparison may be off the CPU without a note.
@@ -19,7 +19,7 @@ pub fn speedup(runs: &[PlotRun]) -> Figure {
     let most = most.unwrap_or(1).next_power_of_two().clamp(16, 1 << 16) * 2;
     let mut all = bounds(first, most);
     // The bounds belong to one run: another version of the program may reach more.
-    let mut warned: Vec<String> = Vec::new();
+    let mut warned: Vec<String> = vec![verdict(runs)];
     if runs.len() > 1 {
         warned.push(format!("bounds of {}", first.name));
     }
