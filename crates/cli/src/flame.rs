@@ -192,12 +192,15 @@ fn of(dag: &Dag, args: &FlameArgs) -> anyhow::Result<FlameOf> {
 fn subtitle(dag: &Dag, stacks: &[FlameStack]) -> anyhow::Result<String> {
     let busy = report(dag, &Options::default())?.breakdown.mean_busy();
     let total: u64 = stacks.iter().map(|stack| stack.ns).sum();
-    let facts = dag.meta.facts.iter();
-    let mut parts = vec![
-        format!("{:.1} ms", total as f64 / 1e6),
-        format!("{} samples at {} Hz", dag.samples.len(), dag.samples.hertz),
-        format!("{busy:.2} of {} workers busy", dag.meta.workers),
-    ];
-    parts.extend(facts.filter(|f| f.0 == "recorded").map(|f| f.1.clone()));
+    let recorded = dag.meta.facts.iter().filter(|f| f.0 == "recorded");
+    // A narrow figure cuts the end off.
+    let mut parts = vec![format!("{busy:.2} of {} workers busy", dag.meta.workers)];
+    parts.extend(recorded.map(|f| f.1.clone()));
+    parts.push(format!("{:.1} ms", total as f64 / 1e6));
+    parts.push(format!(
+        "{} samples at {} Hz",
+        dag.samples.len(),
+        dag.samples.hertz
+    ));
     Ok(parts.join(" · "))
 }

@@ -18,8 +18,10 @@ const HEIGHT = 44;
 const AXIS = 18;
 /** Distance in pixels below which a press is a click. */
 const MIN_DRAG = 4;
-/** Distance in pixels within which an end of the range can be dragged. */
+/** Distance in pixels within which an end of the range can be dragged, from inside the range. */
 const GRIP = 6;
+/** Width of the target at each end, outside of the range. */
+const TARGET = 24;
 
 export function RangeStrip(p: {
   run: RunMeta;
@@ -40,8 +42,8 @@ export function RangeStrip(p: {
   const sideAt = (at: number): Side => {
     if (!part) return "new";
     const [a, b] = [x(part.t0), x(part.t1)];
-    if (Math.abs(at - a) <= GRIP) return "start";
-    if (Math.abs(at - b) <= GRIP) return "end";
+    if (a - TARGET <= at && at <= a + GRIP) return "start";
+    if (b - GRIP <= at && at <= b + TARGET) return "end";
     return a < at && at < b ? "middle" : "new";
   };
   const to = (at: number): Range =>
@@ -143,10 +145,12 @@ export function RangeStrip(p: {
       </svg>
       {(["start", "end"] as const).map((side) => {
         const t = side === "start" ? whole.t0 : whole.t1;
+        // Targets lie outside of the range, so that those of a short one do not overlap.
+        const from = side === "start" ? x(t) - TARGET : x(t);
         return (
           <span
             key={side}
-            class={shown ? "grip" : "grip off"}
+            class={`grip ${side}${shown ? "" : " off"}`}
             role="slider"
             tabIndex={0}
             aria-label={side === "start" ? "Start of the range" : "End of the range"}
@@ -154,7 +158,7 @@ export function RangeStrip(p: {
             aria-valuemax={r.elapsed}
             aria-valuenow={t}
             aria-valuetext={ticks(t, perSecond)}
-            style={{ left: `${Math.min(width - 4, Math.max(4, x(t))) - 4}px` }}
+            style={{ left: `${Math.min(width - TARGET, Math.max(0, from))}px` }}
             onKeyDown={(e) => key(e, side)}
           />
         );
