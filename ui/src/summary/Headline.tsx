@@ -72,7 +72,9 @@ function usualVerdict(report: Report, cpus: number | null) {
       {report.workers === 1 ? "worker" : "workers"} {report.workers === 1 ? "was" : "were"} busy
       {/* With fewer CPUs than workers, the CPUs may all have been busy. */}
       {cpus !== null && cpus < report.workers && `, on ${plural(cpus, "CPU")}`}.{" "}
-      {report.limits?.blocked ? "If nothing blocked, it could be at most" : "It can be at most"}{" "}
+      {report.limits?.blocked
+        ? "If nothing blocked, the program could run at most"
+        : "The program can run at most"}{" "}
       <Term of="parallelism">{multiple(report.parallelism)}</Term> as fast as on one worker.
     </>
   );
