@@ -22,10 +22,10 @@ use crate::work_span::OtherSpans;
 const NOTABLE_BLOCKED: f64 = 0.1;
 /// Minimum share of the critical path at which shares of regions are a limit.
 const NOTABLE_SHARES: f64 = 0.1;
-/// Minimum length of a phase's second longest task, as a share of the longest, for the work to
-/// count as divided. If one thread did the work (`single`, `master`), the others have next to
-/// nothing.
-const MIN_SECOND_SHARE: f64 = 0.1;
+/// Minimum work of a share, as a part of the longest share's: of the second longest one for the
+/// work of a phase to count as divided (if one thread did the work, as in `single`, the others have
+/// next to nothing), and of a started thread to be a share at all.
+const MIN_SHARE_OF_LONGEST: f64 = 0.1;
 
 /// Limits of the run that a bound of the speedup does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -238,7 +238,7 @@ impl ShareTable {
             let group = whole[task];
             if group != NONE && group >= scopes {
                 let (first, _) = longest[group as usize];
-                if (work[task] as f64) < MIN_SECOND_SHARE * first as f64 {
+                if (work[task] as f64) < MIN_SHARE_OF_LONGEST * first as f64 {
                     whole[task] = NONE;
                     count[group as usize] -= 1;
                 }
@@ -250,7 +250,7 @@ impl ShareTable {
             // In a section, the other members of the region may be outside.
             let is_alone = count[whole as usize] == 1 && !is_inner && whole < scopes;
             is_alone
-                || second as f64 >= MIN_SECOND_SHARE * first as f64 && (second > 0 || !is_inner)
+                || second as f64 >= MIN_SHARE_OF_LONGEST * first as f64 && (second > 0 || !is_inner)
         };
         for whole in whole.iter_mut().filter(|whole| **whole != NONE) {
             if !shared_out(*whole) {

@@ -10,7 +10,7 @@ use workspan_analysis::{
 };
 use workspan_dag::Dag;
 use workspan_export::flame::{figure, folded, svg};
-use workspan_export::plot::{Page, flame_png, flame_svg};
+use workspan_export::plot::{Page, PlotRun, flame_png, flame_svg};
 
 use crate::plot::{PIXELS_PER_POINT, page};
 use crate::trace::TraceArgs;
@@ -101,8 +101,6 @@ fn title(dag: &Dag, of: &FlameOf) -> String {
 pub fn run(args: &FlameArgs) -> anyhow::Result<()> {
     let dag = args.trace.open_each_task()?;
     let stacks = stacks(&dag, args)?;
-    let subtitle = subtitle(&dag, &stacks)?;
-    let title = title(&dag, &args.of);
     let Some(path) = &args.output else {
         if args.size.is_some() {
             bail!("--size draws a picture: name a file that ends in .svg or .png with -o");
@@ -113,11 +111,11 @@ pub fn run(args: &FlameArgs) -> anyhow::Result<()> {
     };
     let ending = path.extension().and_then(|ending| ending.to_str());
     let ending = ending.unwrap_or_default().to_ascii_lowercase();
-    let still = || figure(&stacks, &title, &subtitle);
-    let page = args.size.unwrap_or(Page::of(960.0, 540.0));
+    let title = title(&dag, &args.of);
+    let still = || -> anyhow::Result<_> { Ok(figure(&stacks, &title, &subtitle(&dag, &stacks)?)) };
     let bytes = match (ending.as_str(), args.size) {
-        ("svg", Some(page)) => flame_svg(&still(), &page).into_bytes(),
-        ("png", _) => flame_png(&still(), &page, PIXELS_PER_POINT)
+        ("svg", Some(page)) => flame_svg(&still()?, &page).into_bytes(),
+        ("png", page) => flame_png(&still()?, &page.unwrap_or(Page::SLIDE), PIXELS_PER_POINT)
             .context("the picture could not be made; try another --size")?,
         (_, Some(_)) => bail!(
             "{}: --size draws a picture, so the file must end in .svg or .png",
@@ -126,7 +124,7 @@ pub fn run(args: &FlameArgs) -> anyhow::Result<()> {
         (ending, None) => {
             let mut out = Vec::new();
             match ending {
-                "svg" => svg(&stacks, &title, &subtitle, &mut out)?,
+                "svg" => svg(&stacks, &title, &subtitle(&dag, &stacks)?, &mut out)?,
                 _ => folded(&stacks, &mut out)?,
             }
             out
@@ -190,17 +188,17 @@ fn of(dag: &Dag, args: &FlameArgs) -> anyhow::Result<FlameOf> {
 }
 
 fn subtitle(dag: &Dag, stacks: &[FlameStack]) -> anyhow::Result<String> {
-    let busy = report(dag, &Options::default())?.breakdown.mean_busy();
+    let report = report(dag, &Options::default())?;
+    let run = PlotRun {
+        name: String::new(),
+        dag,
+        report: &report,
+    };
     let total: u64 = stacks.iter().map(|stack| stack.ns).sum();
-    let recorded = dag.meta.facts.iter().filter(|f| f.0 == "recorded");
-    // A narrow figure cuts the end off.
-    let mut parts = vec![format!("{busy:.2} of {} workers busy", dag.meta.workers)];
-    parts.extend(recorded.map(|f| f.1.clone()));
-    parts.push(format!("{:.1} ms", total as f64 / 1e6));
-    parts.push(format!(
-        "{} samples at {} Hz",
-        dag.samples.len(),
-        dag.samples.hertz
-    ));
+    let parts = [
+        run.verdict(),
+        format!("{:.1} ms shown", total as f64 / 1e6),
+        format!("{} samples at {} Hz", dag.samples.len(), dag.samples.hertz),
+    ];
     Ok(parts.join(" · "))
 }

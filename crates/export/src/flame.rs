@@ -7,9 +7,9 @@ use inferno::flamegraph::TextTruncateDirection;
 use inferno::flamegraph::color::{self, BackgroundColor, PaletteMap};
 use workspan_analysis::FlameStack;
 
+use crate::plot::FlameFigure;
 use crate::plot::fill::{Color, WHITE};
-use crate::plot::flame::{CODE, OTHER, ranked, tint};
-use crate::plot::{FlameFigure, flame_figure};
+use crate::plot::flame::{CODE, OTHER, flame_figure, ranked, tint};
 
 /// Writes `frame;frame;… nanoseconds`, one line per stack, which flame graph tools read.
 ///
@@ -72,7 +72,7 @@ fn readable(svg: &str) -> String {
     for frame in frames {
         out.push_str("<g>");
         let is_dark =
-            fill(frame).is_some_and(|color| (luminance(color) + 0.05) / 0.05 < MIN_CONTRAST);
+            fill(frame).is_some_and(|color| (color.luminance() + 0.05) / 0.05 < MIN_CONTRAST);
         match frame.split_once("<text ").filter(|_| is_dark) {
             Some((before, text)) => {
                 out.push_str(before);
@@ -86,21 +86,16 @@ fn readable(svg: &str) -> String {
 }
 
 /// The colour in `fill="rgb(1,2,3)"`.
-fn fill(frame: &str) -> Option<[u8; 3]> {
+fn fill(frame: &str) -> Option<Color> {
     let (_, rest) = frame.split_once("fill=\"rgb(")?;
     let mut numbers = rest.split_once(')')?.0.split(',');
     let mut number = || numbers.next()?.trim().parse().ok();
-    Some([number()?, number()?, number()?])
-}
-
-/// Relative luminance of a colour (WCAG 2.2).
-fn luminance(color: [u8; 3]) -> f64 {
-    let linear = |v: u8| match f64::from(v) / 255.0 {
-        v if v <= 0.04045 => v / 12.92,
-        v => ((v + 0.055) / 1.055).powf(2.4),
-    };
-    let [red, green, blue] = color.map(linear);
-    0.2126 * red + 0.7152 * green + 0.0722 * blue
+    Some(Color(u32::from_be_bytes([
+        0,
+        number()?,
+        number()?,
+        number()?,
+    ])))
 }
 
 fn rgb(color: Color) -> color::Color {

@@ -17,7 +17,7 @@ mod svg;
 pub use data::{csv, csv_field, gnuplot};
 pub use figure::Figure;
 pub use figures::{PlotRun, breakdown, profile, scale, sites, speedup};
-pub use flame::{FlameFigure, flame_figure};
+pub use flame::FlameFigure;
 pub use page::Page;
 pub use png::{flame_png, png};
 pub use svg::{flame_svg, svg, xml_text};

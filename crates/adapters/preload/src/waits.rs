@@ -8,7 +8,7 @@
 
 mod entry_points;
 mod hooks;
-mod open;
+mod open_waits;
 mod release;
 pub(crate) mod stack;
 
@@ -172,5 +172,5 @@ pub(crate) fn look() {
 
 /// Logs the waits of threads that still wait. Called at the end of the process.
 pub(crate) fn log_open() {
-    open::log_all();
+    open_waits::log_all();
 }

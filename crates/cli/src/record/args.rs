@@ -65,7 +65,8 @@ pub struct RecordingArgs {
     /// not recorded; the environment keeps LD_PRELOAD
     #[arg(long)]
     pub follow: bool,
-    /// Add the recorded run to this lake: a folder, s3://…, gs://… or az://… (`workspan lake`)
+    /// Add the recorded run to this lake (`workspan lake`): a folder, s3://…, gs://… or
+    /// az://…
     #[arg(long, value_name = "ROOT")]
     pub lake: Option<OsString>,
     /// With --lake: a tag for the run, such as commit=3f1c9a (repeatable)

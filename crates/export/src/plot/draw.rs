@@ -122,35 +122,63 @@ fn fitted(text: &str, size: f64, width: f64, keep: KeptEnd) -> String {
     String::new()
 }
 
-/// A white page with its heading: the unit in points, width and height in units, the shapes, and
-/// the height at which the rest begins.
-fn heading(page: &Page, title: &str, subtitle: &str) -> (f64, f64, f64, Vec<Shape>, f64) {
-    let unit = page.font / SIZE;
-    let (width, height) = (page.width / unit, page.height / unit);
-    let mut shapes = Vec::new();
-    boxed(&mut shapes, (0.0, 0.0, width, height), Fill::plain(WHITE));
-    let room = width - 2.0 * MARGIN;
-    let title = fitted(title, TITLE, room, KeptEnd::Start);
-    text(&mut shapes, (MARGIN, 18.0), TITLE, &title, Anchor::Start);
-    let mut top = 26.0;
-    let subtitle = fitted(subtitle, SIZE, room, KeptEnd::Start);
-    if !subtitle.is_empty() {
-        colored(&mut shapes, (MARGIN, 33.0), &subtitle, Anchor::Start, GREY);
-        top = 41.0;
+/// A white page with a heading, in units.
+struct Sheet {
+    /// The size of a unit, in points.
+    unit: f64,
+    width: f64,
+    height: f64,
+    /// The height at which the heading ends.
+    top: f64,
+    shapes: Vec<Shape>,
+}
+
+impl Sheet {
+    fn new(page: &Page, title: &str, subtitle: &str) -> Sheet {
+        let unit = page.font / SIZE;
+        let (width, height) = (page.width / unit, page.height / unit);
+        let mut shapes = Vec::new();
+        boxed(&mut shapes, (0.0, 0.0, width, height), Fill::plain(WHITE));
+        let room = width - 2.0 * MARGIN;
+        let title = fitted(title, TITLE, room, KeptEnd::Start);
+        text(&mut shapes, (MARGIN, 18.0), TITLE, &title, Anchor::Start);
+        let mut top = 26.0;
+        let subtitle = fitted(subtitle, SIZE, room, KeptEnd::Start);
+        if !subtitle.is_empty() {
+            colored(&mut shapes, (MARGIN, 33.0), &subtitle, Anchor::Start, GREY);
+            top = 41.0;
+        }
+        Sheet {
+            unit,
+            width,
+            height,
+            top,
+            shapes,
+        }
     }
-    (unit, width, height, shapes, top)
+
+    /// The page with its shapes.
+    fn drawing(self, page: &Page) -> Drawing {
+        Drawing {
+            width: page.width,
+            height: page.height,
+            unit: self.unit,
+            shapes: self.shapes,
+        }
+    }
 }
 
 /// Lays the figure out on a page.
 pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
-    let (unit, width, height, mut shapes, mut top) = heading(page, &figure.title, &figure.subtitle);
-    let room = width - 2.0 * MARGIN;
+    let mut sheet = Sheet::new(page, &figure.title, &figure.subtitle);
+    let (width, height) = (sheet.width, sheet.height);
+    let (shapes, room) = (&mut sheet.shapes, width - 2.0 * MARGIN);
     let shown: Vec<&Series> = figure
         .series
         .iter()
         .filter(|s| !s.points.is_empty())
         .collect();
-    top += legend::draw(&shown, room, top, &mut shapes);
+    let top = sheet.top + legend::draw(&shown, room, sheet.top, shapes);
     let names: Vec<String> = match &figure.horizontal {
         HorizontalAxis::Categories { names, .. } => names.clone(),
         HorizontalAxis::Numbers { .. } => Vec::new(),
@@ -184,16 +212,11 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
     let corner = (14.0 + side, top + 8.0);
     let frame = Frame::of(figure, names.len(), corner, (right, height));
     if lying {
-        horizontal_bars::draw(figure, &shown, &names, &values, &frame, &mut shapes);
+        horizontal_bars::draw(figure, &shown, &names, &values, &frame, shapes);
     } else {
-        upright::draw(figure, &shown, &names, &values, &frame, &mut shapes);
+        upright::draw(figure, &shown, &names, &values, &frame, shapes);
     }
-    Drawing {
-        width: page.width,
-        height: page.height,
-        unit,
-        shapes,
-    }
+    sheet.drawing(page)
 }
 
 fn colored(shapes: &mut Vec<Shape>, (x, y): (f64, f64), text: &str, anchor: Anchor, color: Color) {

@@ -48,16 +48,17 @@ impl PlotRun<'_> {
         runtime.is_some_and(|r| r.starts_with("simulated"))
     }
 
-    /// The run, its time, and how busy its workers were.
-    fn verdict(&self) -> String {
+    /// The run's elapsed time, how many of its workers were busy, when it was recorded, and its
+    /// runtime.
+    pub fn verdict(&self) -> String {
         let b = &self.report.breakdown;
         let mut parts = vec![
             time(&self.dag.meta, b.elapsed() as f64),
             format!("{} of {} workers busy", ratio(b.mean_busy()), b.workers),
         ];
+        // A narrow figure cuts the end off.
+        parts.extend(recorded(self.dag));
         parts.extend(self.dag.meta.runtime.clone());
-        let facts = self.dag.meta.facts.iter();
-        parts.extend(facts.filter(|f| f.0 == "recorded").map(|f| f.1.clone()));
         if self.dag.meta.unread.is_some() {
             parts.insert(0, "of what could be read".into());
         }
@@ -101,16 +102,18 @@ fn verdict(runs: &[PlotRun]) -> String {
     }
 }
 
+/// When the run was recorded.
+fn recorded(dag: &Dag) -> Option<String> {
+    let mut facts = dag.meta.facts.iter();
+    facts
+        .find(|fact| fact.0 == "recorded")
+        .map(|fact| fact.1.clone())
+}
+
 /// The number of runs, and when the first and the last one were recorded.
 fn several(runs: &[PlotRun]) -> String {
-    let recorded = |run: &PlotRun| {
-        let facts = &mut run.dag.meta.facts.iter();
-        facts
-            .find(|fact| fact.0 == "recorded")
-            .map(|fact| fact.1.clone())
-    };
     // Times sort as their text does.
-    let mut times: Vec<String> = runs.iter().filter_map(recorded).collect();
+    let mut times: Vec<String> = runs.iter().filter_map(|run| recorded(run.dag)).collect();
     times.sort_unstable();
     let mut parts = vec![format!("{} runs", runs.len())];
     match (times.first(), times.last()) {

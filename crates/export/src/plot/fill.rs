@@ -15,7 +15,7 @@ pub(crate) const WHITE: Color = Color(0xFFFFFF);
 
 impl Color {
     /// Relative luminance of WCAG 2, 0 to 1.
-    fn luminance(self) -> f64 {
+    pub(crate) fn luminance(self) -> f64 {
         let [_, red, green, blue] = self.0.to_be_bytes();
         let linear = |v: u8| {
             let v = f64::from(v) / 255.0;

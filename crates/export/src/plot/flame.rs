@@ -51,7 +51,7 @@ pub(super) struct Frame {
 const MAX_ROWS: usize = 200;
 
 /// Lays out the stacks. `title` says what is shown, `subtitle` names the run.
-pub fn flame_figure(stacks: &[FlameStack], title: &str, subtitle: &str) -> FlameFigure {
+pub(crate) fn flame_figure(stacks: &[FlameStack], title: &str, subtitle: &str) -> FlameFigure {
     let stacks: Vec<&FlameStack> = stacks
         .iter()
         .filter(|stack| stack.ns > 0 && !stack.frames.is_empty())

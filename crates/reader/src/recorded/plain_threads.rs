@@ -46,14 +46,14 @@ pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, told: &mu
     }
     // The threads that ran longest are the workers: not those that waited.
     // Threads that share a number ran one after the other, so each moment has at most W of them.
-    let mut by_time: Vec<usize> = (0..runs.len()).filter(|&t| runs[t].ticks > 0).collect();
+    let mut by_running_time: Vec<usize> = (0..runs.len()).filter(|&t| runs[t].ticks > 0).collect();
     let running = |t: usize| runs[t].ticks.saturating_sub(runs[t].blocked);
-    by_time.sort_by_key(|&t| (Reverse(running(t)), runs[t].root, t));
+    by_running_time.sort_by_key(|&t| (Reverse(running(t)), runs[t].root, t));
     let mut chosen: Vec<(u64, u64)> = Vec::new();
     for thread in &mut told.threads {
         thread.is_plain = true;
     }
-    for thread in by_time {
+    for thread in by_running_time {
         let Some((from, to)) = told.threads[thread].busy else {
             continue;
         };

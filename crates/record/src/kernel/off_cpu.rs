@@ -166,6 +166,9 @@ impl OffCpu {
     /// which is not the fault of what it had waited for.
     pub fn split_at_releases(&mut self, waits: &Waits, clock: &Clock) {
         for (&tid, intervals) in &mut self.intervals {
+            if waits.of_thread(tid).is_empty() {
+                continue;
+            }
             let mut waited_for_cpu = Vec::new();
             for off in intervals.iter_mut().filter(|off| !off.preempted) {
                 let (begin, end) = (clock.ticks(off.begin_ns), clock.ticks(off.end_ns));

@@ -16,15 +16,15 @@ use crate::launch::environment::{
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FoldArgs {
     /// Which subtrees are folded into one record if one thread ran them: none (off), those shorter
-    /// than a time (10us), all (steals), or auto (default off). auto folds those shorter than 10
-    /// µs, and longer ones in a larger trace, on threads whose tasks take less than 1 µs; once the
-    /// trace has an eighth of --max-size, on all threads
+    /// than a time (10us), all (steals), or auto (default off). auto folds those shorter than
+    /// 10 µs, and longer ones in a larger trace, on threads whose tasks take less than 1 µs; once
+    /// the trace has an eighth of --max-size, on all threads
     #[arg(long, value_name = "auto|off|steals|TIME")]
     pub fold: Option<FoldWhen>,
     /// Keep a folded trace near this number of strands, by folding longer subtrees the more strands
-    /// it has; without --fold, those of 10 µs and more. A folded subtree counts as one strand. With
-    /// off, subtrees longer than --fold are never folded, however large the trace becomes (default:
-    /// 1000 for each thread that folds)
+    /// it has; without --fold, those of 10 µs and more. A folded subtree counts as one strand.
+    /// With off, subtrees longer than --fold are never folded, however large the trace becomes
+    /// (default: 1000 for each thread that folds)
     #[arg(long, value_name = "N|off")]
     pub fold_strands: Option<StrandTarget>,
     /// Fold only subtrees with at most this many tasks; without --fold and --fold-strands, all such

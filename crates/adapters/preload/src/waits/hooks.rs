@@ -8,7 +8,7 @@ use workspan_recorder::wait_log::{self, Wait};
 use workspan_trace::entry::WaitKind;
 
 use super::release::{self, Release};
-use super::{Entry, Role, open, stack};
+use super::{Entry, Role, open_waits, stack};
 use crate::entry_point::{Frame, HookResult};
 use crate::loaded_files::is_ours;
 
@@ -86,7 +86,7 @@ pub(super) extern "C" fn before(entry: &'static Entry, frame: Frame) -> HookResu
             if object != 0 {
                 release::begin(object);
             }
-            open::begin(entry, object, begin, frame.returns_to());
+            open_waits::begin(entry, object, begin, frame.returns_to());
             HookResult { next, begin }
         }
     }
@@ -100,7 +100,7 @@ pub(super) extern "C" fn after(entry: &Entry, frame: Frame, begin: u64) {
     if object != 0 {
         release::end(object);
     }
-    open::end();
+    open_waits::end();
     let end = wait_log::now();
     if wait_log::is_long(begin, end) && !is_ours(frame.returns_to()) {
         log(entry, object, (begin, end), frame);

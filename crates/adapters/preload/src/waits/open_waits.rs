@@ -2,8 +2,9 @@
 //! when the process ends are logged then. Idle threads of a pool that is never shut down are an
 //! example.
 //!
-//! A waiting thread takes one of a few slots by its id. If both candidates are taken, its wait is
-//! not among the open ones, and is logged only if it ends.
+//! A waiting thread takes one of a few slots by its id. If other threads have all of them, its wait
+//! is not among the open ones, and is logged only if it ends. A thread that was cancelled in a wait
+//! keeps its slot until another one with its id waits.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -40,6 +41,14 @@ impl Slot {
         }
     }
 
+    /// Takes the slot for the thread. Returns false if another thread has it.
+    fn take(&self, tid: u32) -> bool {
+        self.tid.load(Ordering::Relaxed) == 0
+            && (self.tid)
+                .compare_exchange(0, tid, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
     /// Frees the slot. Returns false if it is not the thread's any more.
     fn release(&self, tid: u32) -> bool {
         let freed = (self.tid).compare_exchange(tid, 0, Ordering::AcqRel, Ordering::Relaxed);
@@ -51,21 +60,22 @@ fn candidates(tid: u32) -> impl Iterator<Item = &'static Slot> {
     (0..PROBES).map(move |probe| &OPEN[(tid as usize + probe) % SLOTS])
 }
 
+/// The slot that the thread has.
+fn own(tid: u32) -> Option<&'static Slot> {
+    candidates(tid).find(|slot| slot.tid.load(Ordering::Relaxed) == tid)
+}
+
 /// The calling thread is about to wait, since `begin`, in a call that returns to `returns_to`.
 pub(super) fn begin(entry: &'static Entry, object: usize, begin: u64, returns_to: usize) {
     let tid = stack::tid();
     if tid == 0 {
         return;
     }
-    let is_free = |slot: &&Slot| {
-        slot.tid.load(Ordering::Relaxed) == 0
-            && (slot.tid)
-                .compare_exchange(0, tid, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
-    };
-    let Some(slot) = candidates(tid).find(is_free) else {
+    let Some(slot) = own(tid).or_else(|| candidates(tid).find(|slot| slot.take(tid))) else {
         return;
     };
+    // Its fields are not those of a wait until `begin` is set again.
+    slot.begin.store(0, Ordering::Relaxed);
     let entry = core::ptr::from_ref(entry).cast_mut();
     slot.entry.store(entry, Ordering::Relaxed);
     slot.object.store(object, Ordering::Relaxed);
@@ -76,7 +86,7 @@ pub(super) fn begin(entry: &'static Entry, object: usize, begin: u64, returns_to
 /// The calling thread's wait is over.
 pub(super) fn end() {
     let tid = stack::tid();
-    if let Some(slot) = candidates(tid).find(|slot| slot.tid.load(Ordering::Relaxed) == tid) {
+    if let Some(slot) = own(tid) {
         slot.begin.store(0, Ordering::Relaxed);
         slot.release(tid);
     }
