@@ -32,7 +32,7 @@ Examples:
   workspan lake sql s3://perf/lake \"select host, avg(parallelism) from runs where branch = 'main' group by host\"
   workspan lake sql ~/lake \"select label, sum(critical_work) from sites where day >= '2026-11-01' group by label\"
   workspan lake sql /shared/lake --query slowest-sites --cluster df://localhost:50050
-  workspan lake sql --list      # the ready queries and their questions
+  workspan lake sql --list      # the ready-made queries and their questions
   workspan lake sql --schema    # the tables and their columns"
 )]
 pub struct SqlArgs {
@@ -48,7 +48,7 @@ pub struct SqlArgs {
     /// List the ready-made queries
     #[arg(long, conflicts_with_all = ["schema", "root", "query"])]
     list: bool,
-    /// Show the SQL of a ready query instead of asking it
+    /// Show the SQL of a ready-made query instead of asking it
     #[arg(long, requires = "query")]
     show: bool,
     /// Show the tables and their columns

@@ -37,7 +37,7 @@ Examples:
   workspan sql run.wspan \"select level, sum(time) from strands group by level\"
   workspan sql run.wspan --query critical-sites
   workspan sql before.wspan after.wspan --query stretch --format csv > stretch.csv
-  workspan sql --list      # the ready queries and their questions
+  workspan sql --list      # the ready-made queries and their questions
   workspan sql --schema    # the tables and their columns"
 )]
 pub struct SqlArgs {

@@ -86,7 +86,7 @@ pub(crate) struct QueryArgs {
     /// A SELECT; without `sql` and `name`, the answer lists the tables, their columns and the ready
     /// queries
     pub(crate) sql: Option<String>,
-    /// The name of a ready query instead
+    /// The name of a ready-made query instead
     pub(crate) name: Option<String>,
     /// Rows in the answer at most (default 30, at most 200)
     pub(crate) rows: Option<usize>,
@@ -153,7 +153,7 @@ pub(crate) fn list(may_record: bool) -> Vec<Tool> {
         ),
         described(
             "query",
-            "Asks runs in SQL (read-only SQLite; times in nanoseconds). Without arguments, lists tables, columns and ready \
+            "Asks runs in SQL (read-only SQLite; times in nanoseconds). Without arguments, lists tables, columns and ready-made \
              queries.",
             schema_for_input::<QueryArgs>(),
         ),

@@ -112,7 +112,7 @@ impl Overview {
         }
         if level < self.finest_level() {
             return Err(ApiError::loading(
-                "This is an overview; the run is still being read.",
+                "This is a preview; the run is still being read.",
             ));
         }
         Ok(Tile { level, index })

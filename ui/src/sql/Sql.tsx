@@ -41,8 +41,8 @@ function QueryView({ run: r }: { run: RunMeta }) {
   const ask = () => (lastQuery.value = queryText.value.trim() || null);
   return (
     <div class="sql">
-      <aside class="scroll" aria-label="Ready queries" tabIndex={0}>
-        <h2>Ready queries</h2>
+      <aside class="scroll" aria-label="Ready-made queries" tabIndex={0}>
+        <h2>Ready-made queries</h2>
         {ready?.queries.map((q) => (
           <button
             key={q.name}
