@@ -196,7 +196,9 @@ function readRows(text: string | null): RowsShown {
   return {
     height: height ?? ROWS_AT_START.height,
     sort: words.includes("busy") ? "busy" : ROWS_AT_START.sort,
-    group: (["pool", "process", "tens"] as const).find((g) => words.includes(`by-${g}`)) ?? "none",
+    group:
+      (["pool", "process", "node", "tens"] as const).find((g) => words.includes(`by-${g}`)) ??
+      "none",
     pinned: list("pin"),
     hidden: list("hide"),
   };

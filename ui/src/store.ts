@@ -97,7 +97,7 @@ export const layout = signal<Layout>("time");
 export interface RowsShown {
   height: "auto" | "full" | "compact";
   sort: "worker" | "busy";
-  group: "none" | "pool" | "process" | "tens";
+  group: "none" | "pool" | "process" | "node" | "tens";
   pinned: readonly number[];
   hidden: readonly number[];
 }

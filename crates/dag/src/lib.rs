@@ -23,6 +23,7 @@ pub mod raw;
 pub mod samples;
 pub mod section;
 pub mod skipped;
+pub mod topology;
 mod unread;
 pub mod wait_kinds;
 
@@ -39,5 +40,6 @@ pub use processes::{Process, Processes};
 pub use samples::{Frame, Samples, Stop, WaitCause};
 pub use section::{Section, SectionClock, SectionKind};
 pub use skipped::SkippedBounds;
+pub use topology::Topology;
 pub use wait_kinds::{WaitKind, WaitKinds};
 pub use workspan_trace::note_keys;

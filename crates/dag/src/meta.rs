@@ -4,6 +4,7 @@ use crate::cpu_time::CpuTimes;
 use crate::facts::RunFacts;
 use crate::processes::Processes;
 use crate::section::Section;
+use crate::topology::Topology;
 
 /// The unit of every time in a trace; the report's `metric_unit` for the metric *time*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,6 +77,8 @@ pub struct Meta {
     pub recorded: bool,
     /// CPU time of the process, for a recorded run.
     pub cpu: Option<CpuTimes>,
+    /// The CPUs that the threads ran on.
+    pub topology: Topology,
     /// Set if short subtrees were folded while the trace was read.
     pub read_folding: Option<ReadFolding>,
     /// The part of the trace that could not be read; `None` if all of it was. Measures of such a

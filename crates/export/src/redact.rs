@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use workspan_analysis::{WaitKind, wait_kinds};
 use workspan_dag::samples::{WaitCause, WaitedFor};
-use workspan_dag::{Dag, NONE, ROOT_PLACE, Samples};
+use workspan_dag::{Dag, NONE, ROOT_PLACE, Samples, Topology};
 use workspan_trace::entry::RECORDING;
 use workspan_trace::note_keys as key;
 
@@ -137,6 +137,7 @@ fn redact_meta(dag: &mut Dag, names: &mut Names) {
     meta.name = meta.name.is_some().then(|| "program".to_owned());
     meta.command = meta.command.is_some().then(|| "program".to_owned());
     meta.thread_names.clear();
+    meta.topology = Topology::default();
     meta.host = meta.host.is_some().then(|| "host".to_owned());
     meta.facts
         .retain(|(key, _)| KEPT_FACTS.contains(&key.as_str()));

@@ -324,10 +324,12 @@ fn keep(
                 out: gone,
                 preempted: gone && is(PERF_RECORD_MISC_SWITCH_OUT_PREEMPT),
                 ended: false,
+                cpu: word32(16),
             };
             out.extend_from_slice(&switch.encode());
         }
-        // Fields: process, parent process, thread, parent thread, time.
+        // Fields: process, parent process, thread, parent thread, time; then process, thread, time
+        // and CPU, as of a switch.
         PERF_RECORD_EXIT if wanted.has(word32(0)?, word32(8)?, out) => {
             let switch = Switch {
                 tid: word32(8)?,
@@ -335,6 +337,7 @@ fn keep(
                 out: true,
                 preempted: false,
                 ended: true,
+                cpu: word32(40),
             };
             out.extend_from_slice(&switch.encode());
         }

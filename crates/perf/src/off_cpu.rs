@@ -54,6 +54,7 @@ mod tests {
             out,
             preempted,
             ended: false,
+            cpu: None,
         }
     }
 

@@ -12,13 +12,22 @@ pub struct OnCpuTimes {
     threads: BTreeMap<u32, Thread>,
 }
 
+/// A time for which a thread ran on one CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct OnCpuInterval {
+    /// In ns of `CLOCK_MONOTONIC_RAW`.
+    begin: u64,
+    end: u64,
+    cpu: Option<u32>,
+}
+
 /// The times of one thread.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Thread {
-    /// Start and end in ns of `CLOCK_MONOTONIC_RAW`, ascending.
-    ran: Vec<(u64, u64)>,
-    /// The time since which it has been running, if it runs.
-    since: Option<u64>,
+    /// Ascending.
+    ran: Vec<OnCpuInterval>,
+    /// The time since which it has been running, if it runs, and the CPU.
+    since: Option<(u64, Option<u32>)>,
     seen: bool,
     missing: u64,
     /// The number of times that it came onto a CPU.
@@ -30,17 +39,21 @@ struct Thread {
 /// onto a CPU. A thread that runs at the end counts as running forever.
 pub fn on_cpu_times(switches: &[Switch], main: u32) -> OnCpuTimes {
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
-    threads.entry(main).or_default().since = Some(0);
+    threads.entry(main).or_default().since = Some((0, None));
     for switch in switches {
         let thread = threads.entry(switch.tid).or_default();
         match (switch.out, thread.since.take()) {
-            (true, Some(since)) => thread.ran.push((since, switch.ns)),
+            (true, Some((begin, cpu))) => thread.ran.push(OnCpuInterval {
+                begin,
+                end: switch.ns,
+                cpu: switch.cpu.or(cpu),
+            }),
             (true, None) => thread.missing += 1,
             (false, before) => {
                 // The records may contain a switch of the main thread onto its CPU when the
                 // watching begins.
                 thread.missing += u64::from(before.is_some() && thread.seen);
-                thread.since = Some(switch.ns);
+                thread.since = Some((switch.ns, switch.cpu));
             }
         }
         // A later thread may have the same number.
@@ -48,7 +61,11 @@ pub fn on_cpu_times(switches: &[Switch], main: u32) -> OnCpuTimes {
     }
     for thread in threads.values_mut() {
         let open = thread.since.take();
-        thread.ran.extend(open.map(|since| (since, u64::MAX)));
+        thread.ran.extend(open.map(|(begin, cpu)| OnCpuInterval {
+            begin,
+            end: u64::MAX,
+            cpu,
+        }));
         thread.switches = thread.ran.len() as u64;
     }
     OnCpuTimes { threads }
@@ -62,12 +79,31 @@ impl OnCpuTimes {
 
     /// Nanoseconds for which a thread ran between two moments.
     pub fn ran(&self, tid: u32, from: u64, to: u64) -> u64 {
+        self.between(tid, from, to).map(|(_, ns)| ns).sum()
+    }
+
+    /// Nanoseconds for which a thread ran on each CPU between two moments, as far as the CPU is
+    /// known.
+    pub fn ran_by_cpu(&self, tid: u32, from: u64, to: u64) -> BTreeMap<u32, u64> {
+        let mut by_cpu = BTreeMap::new();
+        for (cpu, ns) in self.between(tid, from, to) {
+            if let Some(cpu) = cpu {
+                *by_cpu.entry(cpu).or_default() += ns;
+            }
+        }
+        by_cpu
+    }
+
+    fn between(
+        &self,
+        tid: u32,
+        from: u64,
+        to: u64,
+    ) -> impl Iterator<Item = (Option<u32>, u64)> + '_ {
         let ran = self.threads.get(&tid).map_or(&[][..], |t| &t.ran);
-        let first = ran.partition_point(|r| r.1 <= from);
-        let inside = ran[first..].iter().take_while(|r| r.0 < to);
-        inside
-            .map(|r| r.1.min(to).saturating_sub(r.0.max(from)))
-            .sum()
+        let first = ran.partition_point(|r| r.end <= from);
+        let inside = ran[first..].iter().take_while(move |r| r.begin < to);
+        inside.map(move |r| (r.cpu, r.end.min(to).saturating_sub(r.begin.max(from))))
     }
 
     /// Removes times in which the thread did not run. `off` is in the order of time, without
@@ -78,10 +114,16 @@ impl OnCpuTimes {
         };
         let mut off = off.iter().peekable();
         let mut left = Vec::with_capacity(thread.ran.len());
-        for &(mut begin, end) in &thread.ran {
+        for &OnCpuInterval {
+            mut begin,
+            end,
+            cpu,
+        } in &thread.ran
+        {
+            let part = |begin, end| OnCpuInterval { begin, end, cpu };
             while let Some(next) = off.peek().filter(|next| next.begin_ns < end) {
                 if next.begin_ns > begin {
-                    left.push((begin, next.begin_ns));
+                    left.push(part(begin, next.begin_ns));
                 }
                 begin = begin.max(next.end_ns.min(end));
                 if next.end_ns > end {
@@ -90,7 +132,7 @@ impl OnCpuTimes {
                 off.next();
             }
             if begin < end {
-                left.push((begin, end));
+                left.push(part(begin, end));
             }
         }
         thread.ran = left;
@@ -119,6 +161,7 @@ mod tests {
             out,
             preempted: false,
             ended: false,
+            cpu: None,
         }
     }
 
@@ -148,6 +191,40 @@ mod tests {
             .map(|off| (off.tid, off.begin_ns, off.end_ns))
             .collect();
         assert_eq!(off, [(2, 31, 40)]);
+    }
+
+    #[test]
+    fn times_are_known_by_cpu() {
+        let on_cpu = |tid, ns, out, cpu| Switch {
+            cpu: Some(cpu),
+            ..switch(tid, ns, out)
+        };
+        let switches = [
+            // The main thread's first CPU is that which it leaves.
+            on_cpu(1, 10, true, 3),
+            on_cpu(1, 20, false, 0),
+            on_cpu(1, 40, true, 0),
+            on_cpu(1, 50, false, 3),
+            switch(1, 60, true),
+            switch(1, 70, false),
+            switch(1, 71, true),
+            on_cpu(1, 80, false, 7),
+        ];
+        let mut on = on_cpu_times(&switches, 1);
+        let by_cpu = |on: &OnCpuTimes, from, to| Vec::from_iter(on.ran_by_cpu(1, from, to));
+        assert_eq!(by_cpu(&on, 0, 100), [(0, 20), (3, 20), (7, 20)]);
+        assert_eq!(by_cpu(&on, 5, 25), [(0, 5), (3, 5)]);
+        let off = |begin_ns, end_ns| OffCpuInterval {
+            tid: 1,
+            begin_ns,
+            end_ns,
+            preempted: true,
+        };
+        on.take_out(1, &[off(25, 35), off(55, 60)]);
+        assert_eq!(by_cpu(&on, 0, 80), [(0, 10), (3, 15)]);
+        assert_eq!(on.ran(1, 0, 80), 26);
+        assert_eq!(by_cpu(&on, 0, 0), []);
+        assert!(on.ran_by_cpu(9, 0, 100).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! An entry has 16 bytes, little-endian: thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. Entries are
 //! in the order in which they were drained, which is by time only within a CPU. A sample is
 //! followed by its addresses, 8 bytes each, innermost first; their number is in the flags from bit
-//! 8 on. A stack at a context switch has the same form. Before the first entry of a thread of a
+//! 8 on; a switch has its CPU there. A stack at a context switch has the same form. Before the first entry of a thread of a
 //! process that the program started, an entry names its process. The file is next to the spool and
 //! is removed with it.
 
@@ -26,6 +26,8 @@ pub(crate) const ENDED: u32 = 128;
 pub(crate) const PROCESS: u32 = LOST | RATE;
 /// The bit of a sample's flags from which on the number of its addresses is stored.
 const COUNT_SHIFT: u32 = 8;
+/// The bit of a switch's flags from which on its CPU's number is stored, plus 1; 0 is unknown.
+const CPU_SHIFT: u32 = 8;
 
 /// A thread went off a CPU or came onto one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub struct Switch {
     pub preempted: bool,
     /// True if it went off because the thread ended.
     pub ended: bool,
+    /// The CPU, if the kernel told it.
+    pub cpu: Option<u32>,
 }
 
 impl Switch {
@@ -47,7 +51,11 @@ impl Switch {
         let flags = (u32::from(self.out) * OUT)
             | (u32::from(self.preempted) * PREEMPTED)
             | (u32::from(self.ended) * ENDED);
-        entry(self.tid, flags, self.ns)
+        let cpu = self.cpu.and_then(|cpu| cpu.checked_add(1));
+        // A CPU whose number does not fit is unknown.
+        let cpu = cpu.filter(|cpu| cpu.leading_zeros() >= CPU_SHIFT);
+        let cpu = cpu.unwrap_or(0);
+        entry(self.tid, flags | cpu << CPU_SHIFT, self.ns)
     }
 }
 
@@ -210,6 +218,7 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
                 out: flags & OUT != 0,
                 preempted: flags & PREEMPTED != 0,
                 ended: flags & ENDED != 0,
+                cpu: (flags >> CPU_SHIFT).checked_sub(1),
             });
         }
     }

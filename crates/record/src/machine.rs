@@ -1,13 +1,13 @@
 //! The CPUs that a recorded program may use: the number of cores, kinds of cores and NUMA nodes,
 //! and the limit of a control group. Ordinary values are not noted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 use workspan_perf::parse_cpu_list;
 use workspan_trace::entry::Note;
-use workspan_trace::note_keys::{CPU_CORES, CPU_KINDS, CPU_QUOTA, NUMA_NODES};
+use workspan_trace::note_keys::{CPU_CORES, CPU_KINDS, CPU_QUOTA, NUMA_NODE_CPUS, NUMA_NODES};
 
 /// The CPUs that this process, and so the program, may use.
 ///
@@ -75,22 +75,32 @@ fn notes_of(cpus: &[usize], own_group: &str, sys: &Path) -> Vec<Note> {
     if kinds > 1 {
         notes.push(Note::new(CPU_KINDS, kinds.to_string()));
     }
-    let nodes = std::fs::read_dir(sys.join("devices/system/node"));
-    let nodes = nodes.into_iter().flatten().flatten().filter(|entry| {
-        let name = entry.file_name();
-        let is_node = name.to_str().and_then(|name| name.strip_prefix("node"));
-        let list = list(&entry.path().join("cpulist"));
-        is_node.is_some_and(|number| number.parse::<u32>().is_ok())
-            && cpus.iter().any(|&cpu| is_in(cpu, &list))
-    });
-    let nodes = nodes.count();
-    if nodes > 1 {
-        notes.push(Note::new(NUMA_NODES, nodes.to_string()));
+    let nodes = numa_nodes(cpus, sys);
+    if nodes.len() > 1 {
+        notes.push(Note::new(NUMA_NODES, nodes.len().to_string()));
+        let lists = nodes.iter().map(|(node, cpus)| format!("{node}: {cpus}"));
+        let lists: Vec<String> = lists.collect();
+        notes.push(Note::new(NUMA_NODE_CPUS, lists.join("; ")));
     }
     if let Some(quota) = quota(own_group, sys).filter(|&quota| quota < cpus.len() as f64) {
         notes.push(Note::new(CPU_QUOTA, format!("{quota:.2}")));
     }
     notes
+}
+
+/// The NUMA nodes of these CPUs, and the list of all CPUs of each.
+fn numa_nodes(cpus: &[usize], sys: &Path) -> BTreeMap<u32, String> {
+    let entries = std::fs::read_dir(sys.join("devices/system/node"));
+    let entries = entries.into_iter().flatten().flatten();
+    let node = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        let number = name.to_str()?.strip_prefix("node")?.parse().ok()?;
+        let list = std::fs::read_to_string(entry.path().join("cpulist")).ok()?;
+        let all = parse_cpu_list(list.trim());
+        let is_used = cpus.iter().any(|&cpu| all.contains(&(cpu as i32)));
+        is_used.then(|| (number, list.trim().to_owned()))
+    };
+    entries.filter_map(node).collect()
 }
 
 /// The smallest number of CPUs that the process's control group, or one above it, allows (version
@@ -161,6 +171,7 @@ mod tests {
             (CPU_CORES, "2"),
             (CPU_KINDS, "2"),
             (NUMA_NODES, "2"),
+            (NUMA_NODE_CPUS, "0: 0,2; 1: 1,3"),
             (CPU_QUOTA, "1.50"),
         ];
         assert_eq!(values(&notes), expected);

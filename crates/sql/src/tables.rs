@@ -117,6 +117,8 @@ pub static TABLES: &[Table] = &[
             "worker" INTEGER "1 if it belongs to a pool" |r, i| Cell::flag(r.dag.is_worker(i as u32));
             "role" TEXT "worker (of a pool), main, async worker, blocking pool (both of an async runtime), thread (of the program's own) or other" |r, i| Cell::Text(role(r, i));
             "pool" INTEGER "The last pool that it was a worker of; NULL if the run has no table of pools" |r, i| last_pool(r, i).map_or(Cell::Null, Cell::id);
+            "cpus" INTEGER "Number of CPUs it ran on; NULL if not known" |r, i| cpus(r, i);
+            "numa_node" INTEGER "The NUMA node on which it ran the longest; NULL if the machine has one, or if it is not known" |r, i| r.dag.meta.topology.main_node(i as u32).map_or(Cell::Null, |main| Cell::id(main.node));
             "strands" INTEGER "Strands it ran" |r, i| Cell::whole(r.threads()[i].strands.into());
             "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.threads()[i].work));
             "descheduled" INTEGER "Time preempted inside these strands" |r, i| Cell::whole(r.ns(r.threads()[i].descheduled));
@@ -447,6 +449,14 @@ fn last_pool(r: &Run, thread: usize) -> Option<u32> {
     let members = r.dag.pools.members.iter().rev();
     let mut of_thread = members.filter(|member| member.thread as usize == thread);
     of_thread.next().map(|member| member.pool)
+}
+
+/// The number of CPUs that a thread ran on.
+fn cpus(r: &Run, thread: usize) -> Cell<'static> {
+    match r.dag.meta.topology.cpus_of(thread as u32).len() {
+        0 => Cell::Null,
+        count => Cell::whole(count as u128),
+    }
 }
 
 fn role(r: &Run, thread: usize) -> &'static str {

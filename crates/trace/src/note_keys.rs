@@ -15,6 +15,8 @@ pub const CPU_CORES: &str = "cores";
 pub const CPU_KINDS: &str = "kinds of cores";
 /// The number of NUMA nodes that they belong to, if there are several.
 pub const NUMA_NODES: &str = "NUMA nodes";
+/// The CPUs of each NUMA node, if there are several: `0: 0-3,8; 1: 4-7`.
+pub const NUMA_NODE_CPUS: &str = "CPUs of NUMA nodes";
 /// The CPU time that the process's control group allows, in CPUs, if that is less than the number
 /// of CPUs.
 pub const CPU_QUOTA: &str = "CPU quota";

@@ -267,6 +267,11 @@ fn checked(session: &Session, request: &str, of: &str) -> Value {
     value
 }
 
+const TWO_NODES: &str = r#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child","facts":[{"key":"CPUs of NUMA nodes","value":"0: 0-1,4; 1: 2-3"}],"on_cpus":[{"w":0,"cpu":4,"ns":10},{"w":0,"cpu":3,"ns":30}]}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"end","t":40,"w":0,"task":0}
+"#;
+
 #[test]
 fn answers_are_of_the_types_of_the_contract() {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../export/tests/golden");
@@ -277,13 +282,25 @@ fn answers_are_of_the_types_of_the_contract() {
         "tiny_tasks",
         "one_task",
     ];
-    let files: Vec<PathBuf> = names
+    let mut files: Vec<PathBuf> = names
         .iter()
         .map(|n| golden.join(format!("{n}.jsonl")))
         .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let two_nodes = folder.path().join("two_nodes.jsonl");
+    std::fs::write(&two_nodes, TWO_NODES).unwrap();
+    files.push(two_nodes);
     let session = Session::new(&files, Settings::default()).unwrap();
     session.load();
     let meta = checked(&session, "meta", "Meta");
+    let of_nodes = &meta["runs"].as_array().unwrap().last().unwrap();
+    let expected = serde_json::json!([{"node": 0, "cpus": "0-1,4"}, {"node": 1, "cpus": "2-3"}]);
+    assert_eq!(of_nodes["nodes"], expected);
+    let thread = &of_nodes["threads"][0];
+    assert_eq!(
+        (&thread["node"], &thread["on_node"]),
+        (&1.into(), &0.75.into())
+    );
     checked(&session, "scalability", "Scalability");
     checked(&session, "queries", "Queries");
     checked(&session, "compare?a=a&b=b", "Compare");

@@ -3,7 +3,7 @@
 import type { RunMeta } from "../data/contract";
 import { count, plural } from "../format";
 import { rowsShown, type RowsShown } from "../store";
-import { GROUPINGS, NO_GROUPING } from "./rowGroups";
+import { GROUPINGS, hasNodes, NO_NODES } from "./rowGroups";
 import { setRows } from "./rowOrder";
 
 /** Number of rows from which on height and sorting are offered. */
@@ -60,7 +60,10 @@ export function RowControls({ meta }: { meta: RunMeta }) {
           </label>
         </>
       )}
-      {(meta.threads.length >= MIN_ROWS || meta.pools.length > 0 || shown.group !== "none") && (
+      {(meta.threads.length >= MIN_ROWS ||
+        meta.pools.length > 0 ||
+        hasNodes(meta) ||
+        shown.group !== "none") && (
         <label class="tl-by">
           Group:
           <select
@@ -73,12 +76,14 @@ export function RowControls({ meta }: { meta: RunMeta }) {
               )
             }
           >
-            {GROUPINGS.map(([group, name]) => (
-              <option key={group} value={group}>
-                {name}
-              </option>
-            ))}
-            <option disabled>{NO_GROUPING}</option>
+            {GROUPINGS.map(([group, name]) => {
+              const missing = group === "node" && !hasNodes(meta);
+              return (
+                <option key={group} value={group} disabled={missing}>
+                  {missing ? NO_NODES : name}
+                </option>
+              );
+            })}
           </select>
         </label>
       )}

@@ -88,6 +88,28 @@ test("the rows of a run of ranks are below their ranks", () => {
   expect(heads.map((h) => h.group.title)).toEqual(["Rank 0", "Rank 1"]);
 });
 
+test("rows are below the NUMA node on which they ran the longest", () => {
+  const of = [1, 0, 1, undefined];
+  const threads = of.map((node, i) => ({
+    ...thread(i, null),
+    ...(node === undefined ? {} : { node, on_node: 1 - i / 16 }),
+  }));
+  const nodes = [
+    { node: 0, cpus: "0-3,8" },
+    { node: 1, cpus: "4-7" },
+  ];
+  const shown = { ...ROWS_AT_START, group: "node" as const };
+  const { order, heads } = arrangeRows({ threads, name: "p", pools: [], nodes }, shown);
+  expect(order).toEqual([1, 0, 2, 3]);
+  expect(heads.map((h) => h.group.title)).toEqual([
+    "NUMA node 0",
+    "NUMA node 1",
+    "NUMA node not known",
+  ]);
+  expect(heads[1]!.group.note).toMatch(/^CPUs 4–7 · each row at least 87\s%/);
+  expect(heads[0]!.group.note).toMatch(/^CPUs 0–3, 8 · each row at least 93\s%/);
+});
+
 test("pinned rows among compact ones have full height and are hit there", () => {
   const threads = Array.from({ length: 96 }, (_, i) => thread(i, null));
   const shown = { ...ROWS_AT_START, pinned: [40, 7] };

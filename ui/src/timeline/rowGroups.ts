@@ -1,7 +1,6 @@
 /**
  * Groups of rows, each with a head: by the pool of their thread, by process (by rank in a run of
- * ranks), or by tens. A trace does not contain on which CPU, and so on which NUMA node, a strand
- * ran.
+ * ranks), by the NUMA node on which their thread ran the longest, or by tens.
  */
 
 import type { RunMeta, ThreadMeta } from "../data/contract";
@@ -33,15 +32,20 @@ export const GROUPINGS: [RowsShown["group"], string][] = [
   ["none", "none"],
   ["pool", "pool"],
   ["process", "process"],
+  ["node", "NUMA node"],
   ["tens", "tens"],
 ];
-/** A requested grouping that no trace supports. */
-export const NO_GROUPING = "NUMA node (not in a trace)";
+/** Shown instead of the grouping by node where it is not possible. */
+export const NO_NODES = "NUMA node (there is one, or the trace does not say)";
 
-export function arrangeRows(
-  run: Pick<RunMeta, "threads" | "pools" | "processes" | "name">,
-  shown: RowsShown,
-): RowArrangement {
+/** True if the nodes of the rows are known. */
+export const hasNodes = (run: Pick<RunMeta, "threads">): boolean =>
+  run.threads.some((thread) => thread.node !== undefined);
+
+/** The data of a run that its groups need. */
+export type GroupedRun = Pick<RunMeta, "threads" | "pools" | "processes" | "nodes" | "name">;
+
+export function arrangeRows(run: GroupedRun, shown: RowsShown): RowArrangement {
   const order = rowOrder(run.threads, shown);
   if (shown.group === "none") return { order, heads: [] };
   const pinned = new Set(shown.pinned);
@@ -52,10 +56,12 @@ export function arrangeRows(
     if (rows) rows.push(row);
     else groups.set(key, [row]);
   }
-  // Pinned rows stay on top. Groups are ordered by their first worker, however their rows are
-  // sorted.
+  // Pinned rows stay on top. Nodes are in order of their numbers; other groups are ordered by their
+  // first worker, however their rows are sorted.
+  const place = (rows: readonly number[]): number =>
+    shown.group === "node" ? (run.threads[rows[0]!]!.node ?? Number.MAX_VALUE) : Math.min(...rows);
   const sorted = [...groups].sort(([a, x], [b, y]) =>
-    a === "pinned" ? -1 : b === "pinned" ? 1 : Math.min(...x) - Math.min(...y),
+    a === "pinned" ? -1 : b === "pinned" ? 1 : place(x) - place(y),
   );
   const heads: { at: number; group: RowGroup }[] = [];
   const out: number[] = [];
@@ -69,6 +75,7 @@ export function arrangeRows(
 function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string {
   if (by === "process")
     return thread.process === undefined ? "process" : `process ${thread.process}`;
+  if (by === "node") return thread.node === undefined ? "no-node" : `node ${thread.node}`;
   if (!thread.worker) return "threads";
   if (by === "tens") return `tens ${Math.floor(row / WORKERS_PER_HEAD)}`;
   return thread.pool === null ? "workers" : `pool ${thread.pool}`;
@@ -76,7 +83,7 @@ function keyOf(thread: ThreadMeta, row: number, by: RowsShown["group"]): string 
 
 function titleOf(
   key: string,
-  run: Pick<RunMeta, "threads" | "pools" | "processes" | "name">,
+  run: GroupedRun,
   rows: readonly number[],
 ): { title: string; note: string } {
   const busy = rows.map((row) => run.threads[row]?.busy ?? null);
@@ -96,6 +103,16 @@ function titleOf(
     note.unshift(...[size, built].filter(Boolean));
     return { title: `Pool ${Number(number) + 1}`, note: note.filter(Boolean).join(" · ") };
   }
+  if (kind === "node" && number !== undefined) {
+    const cpus = run.nodes?.find((of) => of.node === Number(number))?.cpus;
+    const shares = rows.map((row) => run.threads[row]?.on_node ?? 1);
+    const least = Math.min(...shares);
+    note.unshift(
+      cpus ? `CPUs ${cpus.replaceAll("-", "–").replaceAll(",", ", ")}` : "",
+      least < 1 ? `each row at least ${percent(Math.floor(least * 100) / 100, 0)} of its time` : "",
+    );
+    return { title: `NUMA node ${number}`, note: note.filter(Boolean).join(" · ") };
+  }
   const process = run.processes?.[Number(number)];
   if (kind === "process" && process) {
     const title = process.charAt(0).toUpperCase() + process.slice(1);
@@ -108,6 +125,7 @@ function titleOf(
     process: `Process ${run.name}`,
     workers: "Workers of the pool",
     threads: "Threads outside the pool",
+    "no-node": "NUMA node not known",
     tens: first === last ? label(first) : `${label(first)} to ${label(last)}`,
   };
   return { title: titles[kind]!, note: note.filter(Boolean).join(" · ") };

@@ -1,5 +1,6 @@
 //! Programs with threads of their own: each thread is a task, and a join is an edge.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -8,6 +9,13 @@ use crate::project::{WORKSPAN, bare, printed, read, said};
 use workspan_dag::{Dag, TaskKind};
 
 fn record(folder: &Path, program: &Path) -> (Dag, String) {
+    record_command(folder, [program])
+}
+
+fn record_command<T: AsRef<OsStr>>(
+    folder: &Path,
+    recorded: impl IntoIterator<Item = T>,
+) -> (Dag, String) {
     let trace = folder.join("run.wspan");
     let mut command = bare(WORKSPAN);
     command
@@ -15,7 +23,7 @@ fn record(folder: &Path, program: &Path) -> (Dag, String) {
         .arg("--no-report")
         .arg("-o")
         .arg(&trace);
-    let output = command.arg("--").arg(program).output().unwrap();
+    let output = command.arg("--").args(recorded).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     (read(&trace), printed(&output))
 }
@@ -47,6 +55,37 @@ fn threads_of_c_are_tasks_however_they_end() {
     assert!(names.iter().any(|name| name == "returns"), "{names:?}");
     // No more than the two computing threads run at one moment.
     assert!(dag.meta.workers <= 2, "{}", dag.meta.workers);
+}
+
+#[test]
+fn a_trace_says_on_which_cpus_a_thread_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile("gcc", "plain_threads.c", folder.path(), &["-pthread"]);
+    let (dag, _) = record(folder.path(), &program);
+    let known = dag.meta.cpu.as_ref().filter(|cpu| !cpu.threads.is_empty());
+    let Some(known) = known else {
+        println!("skipped: CPUs of threads: the kernel refuses perf events");
+        return;
+    };
+    let topology = &dag.meta.topology;
+    for &(thread, ns) in &known.threads {
+        let cpus = topology.cpus_of(thread);
+        let sum: u64 = cpus.iter().map(|on| on.ns).sum();
+        // The time by CPU is that of the thread's whole life.
+        assert!(sum >= ns, "{thread}: {ns} ns, by CPU {cpus:?}");
+    }
+    let by_cpu: u64 = topology.on_cpus.iter().map(|on| on.ns).sum();
+    assert!(by_cpu <= known.of_threads(), "{by_cpu}, {known:?}");
+
+    let on_one = ["taskset", "-c", "0"].map(OsStr::new);
+    let command = on_one.into_iter().chain([program.as_os_str()]);
+    let one = tempfile::tempdir().unwrap();
+    let (dag, _) = record_command(one.path(), command);
+    let cpus: Vec<u32> = dag.meta.topology.on_cpus.iter().map(|on| on.cpu).collect();
+    assert!(
+        !cpus.is_empty() && cpus.iter().all(|&cpu| cpu == 0),
+        "{cpus:?}"
+    );
 }
 
 #[test]

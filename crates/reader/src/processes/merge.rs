@@ -32,7 +32,7 @@ const MAX_PROCESSES_WITH_POOLS: usize = 64;
 pub(super) fn merge(members: Vec<Member>) -> Result<MergedRun, Error> {
     let numbers = ThreadNumbers::new(&members);
     let mut merged = RunMerger::default();
-    let mut meta = run::meta(&members);
+    let mut meta = run::meta(&members, &numbers);
     (meta.workers, meta.threads) = (numbers.workers, numbers.total);
     meta.thread_names = names(&members, &numbers);
     let several_workers = members.iter().any(|m| m.trace.raw.meta.workers > 1);

@@ -1,11 +1,13 @@
 //! The facts about a run of several processes as a whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_dag::meta::{Meta, UnreadPart};
+use workspan_dag::topology::{NumaNode, TimeOnCpu, Topology};
 use workspan_dag::{CpuTimes, note_keys as key};
 
 use super::members::Member;
+use super::thread_numbers::ThreadNumbers;
 
 /// The key of the fact with the number of processes.
 const PROCESSES: &str = "processes";
@@ -21,8 +23,8 @@ const PROCESS_KEYS: [&str; 8] = [
     key::RANK,
 ];
 
-/// The run's facts; its threads are numbered elsewhere.
-pub(super) fn meta(members: &[Member]) -> Meta {
+/// The run's facts, but for the number of its threads and their names.
+pub(super) fn meta(members: &[Member], numbers: &ThreadNumbers) -> Meta {
     let longest = members.iter().max_by_key(|m| m.to.saturating_sub(m.from));
     let Some(longest) = longest else {
         return Meta::default();
@@ -47,6 +49,7 @@ pub(super) fn meta(members: &[Member]) -> Meta {
         ticks_per_second: longest.trace.raw.meta.ticks_per_second,
         warnings: warnings(members),
         cpu: cpu(members),
+        topology: topology(members, numbers),
         facts,
         read_folding: None,
         unread: unread(members),
@@ -109,6 +112,33 @@ fn cpu(members: &[Member]) -> Option<CpuTimes> {
         sum.switches = sum.switches.saturating_add(own.switches);
     }
     sum.process.is_some().then_some(sum)
+}
+
+/// The CPUs of all threads, if all processes ran on one machine.
+fn topology(members: &[Member], numbers: &ThreadNumbers) -> Topology {
+    let all = || members.iter().map(|member| &member.trace.raw.meta);
+    let hosts: BTreeSet<_> = all().map(|meta| &meta.host).collect();
+    if hosts.len() > 1 {
+        return Topology::default();
+    }
+    let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (meta, threads) in all().zip(&numbers.of) {
+        for on in &meta.topology.on_cpus {
+            if let Some(&thread) = threads.get(on.thread as usize) {
+                let sum = times.entry((thread, on.cpu)).or_default();
+                *sum = sum.saturating_add(on.ns);
+            }
+        }
+    }
+    let times = times.into_iter();
+    let times = times.map(|((thread, cpu), ns)| TimeOnCpu { thread, cpu, ns });
+    // Processes may be bound to nodes; each knows those it may use.
+    let nodes = all().flat_map(|meta| &meta.topology.nodes);
+    let nodes: BTreeMap<u32, &NumaNode> = nodes.map(|node| (node.number, node)).collect();
+    Topology {
+        nodes: nodes.into_values().cloned().collect(),
+        on_cpus: times.collect(),
+    }
 }
 
 fn unread(members: &[Member]) -> Option<UnreadPart> {

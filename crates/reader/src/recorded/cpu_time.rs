@@ -8,6 +8,7 @@ use super::workers::Threads;
 use workspan_dag::NONE;
 use workspan_dag::cpu_time::CpuTimes;
 use workspan_dag::note_keys::{CPU_TIME, CPU_TIME_OF_OTHERS, PART_OF_RUN, PROCESS_CPU_NS};
+use workspan_dag::topology::TimeOnCpu;
 
 /// The CPU times; `None` for a trace without any.
 pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<CpuTimes> {
@@ -45,6 +46,26 @@ pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<C
     }
     times.threads = known.into_iter().collect();
     (times.process.is_some() || !chunks.cpu_times.is_empty()).then_some(times)
+}
+
+/// How long each thread of the run ran on each CPU, by thread and CPU.
+pub(super) fn on_cpus(chunks: &TraceChunks<'_>, threads: &Threads) -> Vec<TimeOnCpu> {
+    let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for entry in &chunks.cpu_times {
+        let slot = entry.thread.and_then(|t| slot(&chunks.threads, t));
+        let number = slot.and_then(|slot| threads.number.get(slot).copied());
+        let Some(thread) = number.filter(|&number| number != NONE) else {
+            continue;
+        };
+        for &(cpu, ns) in &entry.cpus {
+            let sum = times.entry((thread, cpu)).or_default();
+            *sum = sum.saturating_add(ns);
+        }
+    }
+    let times = times.into_iter();
+    times
+        .map(|((thread, cpu), ns)| TimeOnCpu { thread, cpu, ns })
+        .collect()
 }
 
 /// The CPU times as facts for the user, if all switches are known.

@@ -13,7 +13,7 @@ use super::workers::Threads;
 use super::{Extent, clock, cpu_time, probe};
 use crate::utc;
 use workspan_dag::meta::{Meta, ReadFolding, Steals, TimeUnit, UnreadPart};
-use workspan_dag::{Processes, RunFacts, note_keys as key};
+use workspan_dag::{Processes, RunFacts, Topology, note_keys as key};
 
 /// Keys of notes that have a field of their own in [`Meta`].
 const FIELD_KEYS: [&str; 17] = [
@@ -73,6 +73,10 @@ pub(super) fn meta(
     let ticks_per_second = rate.unwrap_or(1_000_000_000);
     let cpu = cpu_time::cpu_times(chunks, threads);
     let facts = facts(chunks, extent, size, cpu.as_ref().map(cpu_time::facts));
+    let topology = Topology {
+        on_cpus: cpu_time::on_cpus(chunks, threads),
+        ..Topology::from_facts(&facts)
+    };
     Meta {
         workers: threads.workers,
         threads: threads.total,
@@ -100,6 +104,7 @@ pub(super) fn meta(
         warnings,
         recorded: true,
         cpu,
+        topology,
         read_folding: read_folding(chunks, extent, threads),
         unread: unread(chunks, extent, places),
         section: None,

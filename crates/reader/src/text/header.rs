@@ -1,9 +1,12 @@
 //! The first line of a text trace.
 
+use std::collections::BTreeMap;
+
 use super::line::{Line, MAX_TIME};
 use workspan_dag::build::MAX_THREADS;
 use workspan_dag::meta::{Meta, Steals, TimeUnit, UnreadPart};
 use workspan_dag::processes::{Process, Processes, ThreadOfProcess};
+use workspan_dag::topology::{TimeOnCpu, Topology};
 use workspan_dag::{Error, NONE, RunFacts};
 
 /// The words of `time_unit`, in the order of [`TimeUnit`].
@@ -76,6 +79,10 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
             None
         },
         run: RunFacts::from_notes(&facts, ticks_per_second),
+        topology: Topology {
+            on_cpus: on_cpus(line, threads)?,
+            ..Topology::from_facts(&facts)
+        },
         facts,
         warnings: texts(line, "warnings")?,
         recorded: line.flag("recorded")?,
@@ -122,6 +129,28 @@ fn processes(line: &Line<'_>) -> Result<Processes, Error> {
     }
     processes.threads.sort_unstable();
     Ok(processes)
+}
+
+/// How long each thread ran on each CPU, by thread and CPU.
+fn on_cpus(line: &Line<'_>, threads: u32) -> Result<Vec<TimeOnCpu>, Error> {
+    if line.given("on_cpus").is_none() {
+        return Ok(Vec::new());
+    }
+    let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for value in line.list("on_cpus")? {
+        let told = line.inner(value, "on_cpus")?;
+        let thread = told.small("w")?;
+        if thread >= threads {
+            return line.fail(format!(
+                "`w` in `on_cpus` is {thread}; expected a thread below {threads}"
+            ));
+        }
+        let sum = times.entry((thread, told.small("cpu")?)).or_default();
+        *sum = sum.saturating_add(told.whole("ns")?);
+    }
+    let times = times.into_iter();
+    let times = times.map(|((thread, cpu), ns)| TimeOnCpu { thread, cpu, ns });
+    Ok(times.collect())
 }
 
 /// The lost parts of the recorded trace that was exported.

@@ -383,6 +383,14 @@ fn every_error_says_line_task_and_what_was_expected() {
 /// First lines and their messages.
 const HEADERS: &[(&str, &str)] = &[
     (
+        r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","on_cpus":[{"w":2,"cpu":0,"ns":1}]}"#,
+        "line 1: `w` in `on_cpus` is 2; expected a thread below 2",
+    ),
+    (
+        r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","on_cpus":[{"w":1,"ns":1}]}"#,
+        "line 1: `on_cpus` lacks the key `cpu`; expected a whole number below 2^32 - 1",
+    ),
+    (
         "",
         r#"line 1: an empty line; expected the header, {"workspan_trace":1,…}"#,
     ),

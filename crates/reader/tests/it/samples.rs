@@ -3,7 +3,7 @@
 use workspan_dag::{Dag, NONE};
 use workspan_reader::{OpenOptions, text};
 
-const RUN: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","sample_hz":997}
+const RUN: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","sample_hz":997,"on_cpus":[{"w":1,"cpu":7,"ns":20},{"w":0,"cpu":2,"ns":9},{"w":1,"cpu":7,"ns":3}]}
 {"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"a.rs:1"}
 {"ev":"resume","t":10,"w":0,"task":0}
@@ -85,6 +85,9 @@ fn they_survive_writing() {
     text::write(&dag, &mut bytes).unwrap();
     let again = read(&String::from_utf8(bytes).unwrap()).unwrap();
     assert_eq!(dag, again);
+    let cpus = again.meta.topology.on_cpus.iter();
+    let cpus: Vec<(u32, u32, u64)> = cpus.map(|on| (on.thread, on.cpu, on.ns)).collect();
+    assert_eq!(cpus, [(0, 2, 9), (1, 7, 23)]);
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub fn cpu_times(
             outside.push((times.len(), tid, from, first));
         }
         let counts = (on.missing(tid), on.switches(tid));
-        let entry = |thread, ns, outside_ns, (missing, switches)| CpuTime {
+        let entry = |thread, (ns, outside_ns), (missing, switches), cpus| CpuTime {
             thread,
             tid,
             ns,
@@ -62,9 +62,11 @@ pub fn cpu_times(
             function: String::new(),
             missing,
             switches,
+            cpus,
         };
+        let cpus = |from, to| on.ran_by_cpu(tid, from, to).into_iter().collect();
         if known.is_empty() {
-            times.push(entry(None, before, before, counts));
+            times.push(entry(None, (before, before), counts, cpus(from, first)));
         }
         for (at, &(start, thread)) in known.iter().enumerate() {
             let end = known.get(at + 1).map_or(to, |next| next.0);
@@ -74,7 +76,8 @@ pub fn cpu_times(
                 (0, (0, 0))
             };
             let ran = on.ran(tid, start, end).saturating_add(before);
-            times.push(entry(Some(thread), ran, before, counts));
+            let since = if at == 0 { from } else { start };
+            times.push(entry(Some(thread), (ran, before), counts, cpus(since, end)));
         }
     }
     for (at, tid, from, to) in outside {

@@ -21,6 +21,9 @@ pub struct CpuTime {
     pub missing: u64,
     /// How often the thread came onto a CPU; 0 in traces that do not have the number.
     pub switches: u64,
+    /// Each CPU on which the thread ran, and the nanoseconds there; empty if not known, as in older
+    /// traces.
+    pub cpus: Vec<(u32, u64)>,
 }
 
 impl CpuTime {
@@ -34,6 +37,11 @@ impl CpuTime {
         push_bytes(&mut body, self.function.as_bytes());
         push_varint(&mut body, self.missing);
         push_varint(&mut body, self.switches);
+        push_varint(&mut body, self.cpus.len() as u64);
+        for &(cpu, ns) in &self.cpus {
+            push_varint(&mut body, u64::from(cpu));
+            push_varint(&mut body, ns);
+        }
         push_entry(out, &body);
     }
     /// Reads an entry's body.
@@ -48,6 +56,39 @@ impl CpuTime {
             function: f.text()?,
             missing: f.number()?,
             switches: f.number().unwrap_or(0),
+            cpus: f
+                .list(|f| Some((f.number32()?, f.number()?)))
+                .unwrap_or_default(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::entries;
+
+    #[test]
+    fn entries_of_all_ages_are_read() {
+        let time = CpuTime {
+            thread: Some(2),
+            tid: 4711,
+            ns: 90,
+            outside_ns: 7,
+            function: "main".into(),
+            missing: 1,
+            switches: 3,
+            cpus: vec![(0, 50), (64, 40)],
+        };
+        let mut bytes = Vec::new();
+        time.encode(&mut bytes);
+        let body = entries(&bytes).next().unwrap();
+        assert_eq!(CpuTime::decode(body), Some(time.clone()));
+        // One without the CPUs, and others whose end is lost.
+        let cpus = 1 + 2 * 2;
+        for left in body.len() - cpus..body.len() {
+            let told = CpuTime::decode(&body[..left]).unwrap();
+            assert_eq!((told.switches, told.cpus.len()), (3, 0), "{left}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use workspan_analysis::checks;
 use workspan_analysis::codes::short;
-use workspan_dag::{Dag, Place, Process, ROOT_PLACE, ThreadId};
+use workspan_dag::{Dag, Place, Process, ROOT_PLACE, ThreadId, Topology};
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
@@ -40,6 +40,9 @@ struct RunMeta<'a> {
     /// The names of the processes shown to people, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     processes: Vec<String>,
+    /// The CPUs of each NUMA node, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nodes: Vec<NodeMeta>,
     begin: u64,
     elapsed: u64,
     ticks_per_second: u64,
@@ -104,12 +107,25 @@ struct ThreadMeta<'a> {
     /// Index into `processes`, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<u32>,
+    /// The NUMA node on which it ran the longest, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<u32>,
+    /// The part of its CPU time on that node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_node: Option<f64>,
 }
 
 #[derive(Serialize)]
 struct PoolMeta<'a> {
     size: u32,
     built: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct NodeMeta {
+    node: u32,
+    /// Its CPUs, as the kernel writes them: `0-3,8`.
+    cpus: String,
 }
 
 #[derive(Serialize)]
@@ -181,6 +197,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
         more_threads: 0,
         pools: Vec::new(),
         processes: Vec::new(),
+        nodes: nodes(&meta.topology),
         begin: 0,
         elapsed: 0,
         ticks_per_second: meta.ticks_per_second,
@@ -260,6 +277,8 @@ fn previewed<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
             busy: None,
             pool: None,
             process: None,
+            node: None,
+            on_node: None,
         }
     });
     let site = |&place: &u32| site_name(place, overview.place(place));
@@ -383,6 +402,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
             false if Some(thread) == main => "main".into(),
             false => format!("T{thread}"),
         };
+        let node = dag.meta.topology.main_node(thread);
         let title = process.map(|p| dag.meta.processes.list[p as usize].title());
         ThreadMeta {
             thread,
@@ -392,6 +412,8 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
             busy: known.then_some((busy as f64 / elapsed).min(1.0)),
             pool: pool_of(dag, thread),
             process,
+            node: node.map(|main| main.node),
+            on_node: node.map(|main| main.share),
         }
     })
     .collect()
@@ -415,6 +437,19 @@ fn pools(dag: &Dag) -> Vec<PoolMeta<'_>> {
             built: pool.built.as_deref(),
         })
         .collect()
+}
+
+/// The NUMA nodes of the machine, if there are several.
+fn nodes(topology: &Topology) -> Vec<NodeMeta> {
+    let range = |&(first, last): &(u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    let nodes = topology.nodes.iter().map(|node| NodeMeta {
+        node: node.number,
+        cpus: Vec::from_iter(node.cpus.iter().map(range)).join(","),
+    });
+    nodes.collect()
 }
 
 /// The pool in which a thread was a worker for the longest time.

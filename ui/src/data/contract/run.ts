@@ -42,6 +42,8 @@ export interface RunMeta {
   pools: { size: number; built: string | null }[];
   /** Names of the processes of a run with several: `rank 3`. */
   processes?: string[];
+  /** The NUMA nodes of the machine if it has several, with their CPUs: `0-3,8`. */
+  nodes?: { node: number; cpus: string }[];
   /** Absolute tick of the run's start; the report's own JSON has absolute ticks. */
   begin: number;
   elapsed: number;
@@ -146,6 +148,9 @@ export interface ThreadMeta {
   pool: number | null;
   /** Index into `processes`. */
   process?: number;
+  /** The NUMA node on which it ran the longest, where known, and the part of its CPU time there. */
+  node?: number;
+  on_node?: number;
 }
 
 export interface SiteName {

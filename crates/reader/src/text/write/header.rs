@@ -68,6 +68,10 @@ impl Writer<'_> {
             w.put("}");
         });
         self.each("thread_names", &meta.thread_names, |w, name| w.quoted(name));
+        self.each("on_cpus", &meta.topology.on_cpus, |w, on| {
+            let (thread, cpu, ns) = (on.thread, on.cpu, on.ns);
+            w.put(&format!("{{\"w\":{thread},\"cpu\":{cpu},\"ns\":{ns}}}"));
+        });
         self.each("warnings", &meta.warnings, |w, text| w.quoted(text));
         if !self.places_follow_from_labels() {
             self.each("places", &self.dag.places, |w, place| {
