@@ -1,6 +1,5 @@
 //! Programs with threads of their own: each thread is a task, and a join is an edge.
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -9,21 +8,18 @@ use crate::project::{WORKSPAN, bare, printed, read, said};
 use workspan_dag::{Dag, TaskKind};
 
 fn record(folder: &Path, program: &Path) -> (Dag, String) {
-    record_command(folder, [program])
+    record_by(bare(WORKSPAN), folder, program)
 }
 
-fn record_command<T: AsRef<OsStr>>(
-    folder: &Path,
-    recorded: impl IntoIterator<Item = T>,
-) -> (Dag, String) {
+/// Records with this `workspan`.
+fn record_by(mut workspan: Command, folder: &Path, program: &Path) -> (Dag, String) {
     let trace = folder.join("run.wspan");
-    let mut command = bare(WORKSPAN);
-    command
+    workspan
         .arg("record")
         .arg("--no-report")
         .arg("-o")
         .arg(&trace);
-    let output = command.arg("--").args(recorded).output().unwrap();
+    let output = workspan.arg("--").arg(program).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     (read(&trace), printed(&output))
 }
@@ -77,10 +73,10 @@ fn a_trace_says_on_which_cpus_a_thread_ran() {
     let by_cpu: u64 = topology.on_cpus.iter().map(|on| on.ns).sum();
     assert!(by_cpu <= known.of_threads(), "{by_cpu}, {known:?}");
 
-    let on_one = ["taskset", "-c", "0"].map(OsStr::new);
-    let command = on_one.into_iter().chain([program.as_os_str()]);
+    let mut on_one_cpu = bare("taskset");
+    on_one_cpu.args(["-c", "0", WORKSPAN]);
     let one = tempfile::tempdir().unwrap();
-    let (dag, _) = record_command(one.path(), command);
+    let (dag, _) = record_by(on_one_cpu, one.path(), &program);
     let cpus: Vec<u32> = dag.meta.topology.on_cpus.iter().map(|on| on.cpu).collect();
     assert!(
         !cpus.is_empty() && cpus.iter().all(|&cpu| cpu == 0),
