@@ -96,7 +96,7 @@ export class Browser {
   }
 
   async serve(files, flags) {
-    const process = spawn(this.workspan, ["view", "--no-open", ...flags, ...files], {
+    const process = spawn(this.workspan, ["view", "--no-open", "--new-key", ...flags, ...files], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     return new Promise((done, fail) => {

@@ -167,7 +167,14 @@ fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
 }
 
 /// Arguments that make the trace be read each time.
-const VIEW: [&str; 5] = ["view", "--no-open", "--no-index", "--port", "0"];
+const VIEW: [&str; 6] = [
+    "view",
+    "--no-open",
+    "--no-index",
+    "--new-key",
+    "--port",
+    "0",
+];
 
 /// A running server, which is ended when this is dropped.
 struct Viewer {

@@ -1,5 +1,6 @@
 //! `workspan view`: shows runs in a browser.
 
+mod kept_keys;
 mod key_file;
 
 use std::path::PathBuf;
@@ -21,13 +22,15 @@ use key_file::KeyFile;
     long_about = "Opens runs in a browser: timeline, DAG, spawn sites, what-if.
 
 A server on this machine answers the page until Ctrl-C. Its address contains a random key, without which nobody \
-gets an answer. The page requests nothing from other machines. docs/viewer.md describes the keys and tabs.",
+gets an answer. Key and port are kept for these traces, so that a copied link works again after a restart. The page \
+requests nothing from other machines. docs/viewer.md describes the keys and tabs.",
     after_help = "\
 Examples:
   workspan view run.wspan
   workspan view before.wspan after.wspan          # two runs, side by side in Compare
   workspan view --no-open --port 9000 run.wspan   # on a machine you are logged in to by ssh
-  workspan view --key ~/.workspan-key run.wspan   # links that were copied still work the next time
+  workspan view --key ~/.workspan-key run.wspan   # one address for all runs
+  workspan view --new-key run.wspan               # links that were copied before do not work
   workspan view --source-dir ~/project run.wspan  # sources that are not where the run was recorded"
 )]
 pub struct ViewArgs {
@@ -40,10 +43,14 @@ pub struct ViewArgs {
     /// Do not start a browser
     #[arg(long)]
     no_open: bool,
-    /// Keep the key and port of the address in FILE, so that links still work after a restart; FILE
-    /// is created if needed, readable only by you
+    /// Keep the key and port of the address in FILE instead of in your state folder; FILE is created
+    /// if needed, readable only by you
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    /// Use a key for this time only: links that were copied before do not work, and those copied
+    /// now will not work later
+    #[arg(long, conflicts_with = "key")]
+    new_key: bool,
     #[command(flatten)]
     looked_at: PageOptions,
 }
@@ -110,16 +117,7 @@ impl PageOptions {
 /// A file is not a trace, or the port is not available.
 pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
     let session = Arc::new(args.looked_at.to_view(&args.files)?);
-    let kept = args.key.as_deref().map(KeyFile::open).transpose()?;
-    let port = args.port.or(kept.as_ref().and_then(|kept| kept.port));
-    let key = match &kept {
-        Some(kept) => kept.key.clone(),
-        None => Key::random()?,
-    };
-    let server = Server::bind(session, port, key)?;
-    if let Some(kept) = &kept {
-        kept.keep_port(server.port())?;
-    }
+    let server = bind(args, session)?;
     let url = server.url();
     // Kept until the server ends.
     let opened = (!args.no_open).then(|| open_browser(&url)).flatten();
@@ -142,6 +140,32 @@ pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
     }
     print(&text)?;
     server.run().context("the server failed")
+}
+
+/// A server with the key and port of the last one for these traces, where they are kept.
+fn bind(args: &ViewArgs, session: Arc<Session>) -> anyhow::Result<Server> {
+    if let Some(file) = &args.key {
+        let kept = KeyFile::open(file)?;
+        let server = Server::bind(session, args.port.or(kept.port), kept.key.clone())?;
+        kept.keep_port(server.port())?;
+        return Ok(server);
+    }
+    let kept = (!args.new_key).then(|| kept_keys::kept_for(&args.files));
+    let Some(kept) = kept.flatten() else {
+        return Ok(Server::bind(session, args.port, Key::random()?)?);
+    };
+    if let Some(port) = kept.port.filter(|_| args.port.is_none()) {
+        // The port may be taken, perhaps by another server of the same traces.
+        if let Ok(server) = Server::bind(session.clone(), Some(port), kept.key.clone()) {
+            return Ok(server);
+        }
+    }
+    let server = Server::bind(session, args.port, kept.key.clone())?;
+    if args.port.is_some() || kept.port.is_none() {
+        // Without it, a link needs `--port` the next time.
+        let _ = kept.keep_port(server.port());
+    }
+    Ok(server)
 }
 
 /// This machine's name, for a command line that users copy.

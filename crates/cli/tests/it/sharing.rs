@@ -25,10 +25,18 @@ struct Viewer {
 
 impl Viewer {
     fn start(key: &Path, port: &[&str]) -> Viewer {
-        let mut server = bare(WORKSPAN)
-            .args(["view", "--no-open", "--key"])
-            .arg(key)
-            .args(port)
+        Viewer::run(bare(WORKSPAN).args(["view", "--key"]).arg(key).args(port))
+    }
+
+    /// One that keeps its key in the folder `state`.
+    fn keeping(state: &Path, flags: &[&str]) -> Viewer {
+        let mut command = bare(WORKSPAN);
+        Viewer::run(command.env("XDG_STATE_HOME", state).arg("view").args(flags))
+    }
+
+    fn run(command: &mut Command) -> Viewer {
+        let mut server = command
+            .arg("--no-open")
             .arg(golden("serial_merge.jsonl"))
             .stdout(Stdio::piped())
             .spawn()
@@ -105,6 +113,29 @@ fn a_link_survives_a_restart_and_its_key_is_in_no_arguments() {
     assert!(!other.url.contains(&secret));
     let port = other.url.split('/').nth(2).unwrap();
     assert!(!status(&format!("http://{port}/{secret}/")).contains("200"));
+}
+
+#[test]
+fn a_link_survives_a_restart_with_the_same_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = |flags: &[&str]| Viewer::keeping(folder.path(), flags);
+    let secret = |viewer: &Viewer| viewer.url.rsplit('/').nth(1).unwrap().to_owned();
+    let first = start(&["--port", "0"]);
+    let url = first.url.clone();
+    assert!(!first.arguments().contains(&secret(&first)));
+    // Another server of the same traces has another port, and does not change the kept one.
+    let beside = start(&[]);
+    assert_ne!(beside.url, url);
+    assert_eq!(secret(&beside), secret(&first));
+    drop((first, beside));
+    let again = start(&[]);
+    assert_eq!(again.url, url);
+    assert!(status(&url).contains("200"));
+    drop(again);
+    let for_now = start(&["--new-key", "--port", "0"]);
+    assert_ne!(secret(&for_now), url.rsplit('/').nth(1).unwrap());
+    drop(for_now);
+    assert_eq!(start(&[]).url, url);
 }
 
 #[test]
