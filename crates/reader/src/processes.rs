@@ -5,6 +5,7 @@
 //! which in calls of MPI. `run` combines the facts about the run as a whole.
 
 mod late_ranks;
+mod member_offsets;
 mod members;
 mod merge;
 mod run;

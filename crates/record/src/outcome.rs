@@ -1,16 +1,17 @@
 //! After the run: finalises and names the processes' traces, and prints the report of the main one,
 //! or the reason why there is none.
 
+mod messages;
 pub(crate) mod missed_runtime;
 mod processes;
+mod rename;
+mod trace_size;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::{Dag, TaskKind};
-use workspan_reader::OpenOptions;
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 use workspan_trace::note_keys::WARNING;
@@ -22,10 +23,15 @@ use crate::launch::signals::WritePhase;
 use crate::options::keep_windows::Windows;
 use crate::options::max_overhead::MaxOverhead;
 use crate::progress::Progress;
-use crate::trace_file::finalize::{FinalTrace, Settings, finalize, private};
+use crate::trace_file::finalize::{FinalTrace, Settings, finalize};
 use crate::trace_file::run_folder;
 
 use crate::say;
+
+pub use messages::shown;
+use messages::{relative, where_it_is, without_line_tables};
+use rename::moved;
+use trace_size::{TraceSize, trace_size};
 
 /// Prints the report of the trace at a path.
 pub type PrintReport = fn(&Path) -> anyhow::Result<()>;
@@ -73,16 +79,6 @@ struct UnnamedTrace {
     half: PathBuf,
     trace: FinalTrace,
     size: TraceSize,
-}
-
-/// The size of a trace; measured if there are several to choose from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct TraceSize {
-    /// Ticks spent in tasks, without the roots.
-    work: u128,
-    /// The number of tasks created, including those in folded strands. A process counts for more
-    /// than the part of it that is kept.
-    tasks: u64,
 }
 
 impl Outcome<'_> {
@@ -364,174 +360,5 @@ fn print_table(table: PrintTable, traces: &[PathBuf]) {
     let _progress = Progress::new("workspan: reading the traces …");
     if let Err(error) = table(traces) {
         say!("workspan: no report: {error:#}");
-    }
-}
-
-/// The warnings, with those about modules without line tables combined into one: a Python program
-/// has a dozen such modules that the user cannot recompile. The report lists them all.
-fn without_line_tables<'a>(warnings: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let (bare, mut others): (Vec<&String>, Vec<&String>) =
-        warnings.partition(|warning| warning.contains(": has no line tables"));
-    if bare.len() < 2 {
-        others.extend(bare);
-        return others.into_iter().cloned().collect();
-    }
-    let name = |warning: &&String| {
-        let path = warning.split(": has no line tables").next();
-        let name = path.and_then(|path| Path::new(path).file_name());
-        name.unwrap_or_default().to_string_lossy().into_owned()
-    };
-    let first: Vec<String> = bare.iter().take(3).map(name).collect();
-    let more = match bare.len().saturating_sub(3) {
-        0 => String::new(),
-        n => format!(" and {n} more"),
-    };
-    let told = format!(
-        "{} modules have no line tables ({}{more}): their code is shown by function or address, not by line. `workspan \
-        report` lists them all.",
-        bare.len(),
-        first.join(", ")
-    );
-    others.into_iter().cloned().chain([told]).collect()
-}
-
-/// Renames a file, also across file systems.
-fn moved(from: &Path, to: &Path) -> io::Result<()> {
-    match std::fs::rename(from, to) {
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            let name = to
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            let half = to.with_file_name(format!(".{name}.{}", std::process::id()));
-            copied(from, &half)?;
-            std::fs::rename(&half, to)?;
-            std::fs::remove_file(from)
-        }
-        other => other,
-    }
-}
-
-/// Copies a file to a new name. An existing file, for example a link to another file, is not
-/// written to.
-fn copied(from: &Path, to: &Path) -> io::Result<()> {
-    let mut copy = private(to)?;
-    let done = io::copy(&mut std::fs::File::open(from)?, &mut copy).and_then(|_| copy.sync_data());
-    if done.is_err() {
-        let _ = std::fs::remove_file(to);
-    }
-    done
-}
-
-/// The size of that trace without the roots, as far as it can be read.
-fn trace_size(trace: &Path) -> TraceSize {
-    let options = OpenOptions {
-        allow_truncated: true,
-        ..OpenOptions::default()
-    };
-    workspan_reader::open(trace, &options)
-        .map_or_else(|_| TraceSize::default(), |dag| below_roots(&dag))
-}
-
-fn below_roots(dag: &Dag) -> TraceSize {
-    let is_root = |task: usize| dag.tasks.kind[task] == TaskKind::Root;
-    let folded: u64 = dag.folded.iter().map(|(_, folded)| folded.tasks).sum();
-    TraceSize {
-        work: (0..dag.strands.len())
-            .filter(|&strand| !is_root(dag.strands.task[strand] as usize))
-            .map(|strand| {
-                u128::from(dag.strands.end[strand].saturating_sub(dag.strands.start[strand]))
-            })
-            .sum(),
-        tasks: (0..dag.tasks.len()).filter(|&task| !is_root(task)).count() as u64 + folded,
-    }
-}
-
-/// A sentence that says where the traces are.
-fn where_it_is(paths: &[PathBuf], traces: &[FinalTrace], tasks: &[u64], main: usize) -> String {
-    let file = shown(&paths[main]);
-    if paths.len() == 1 {
-        return format!("workspan: the trace is {file}");
-    }
-    let first = traces.first().map(|trace| trace.process.0);
-    let what = if traces.iter().all(|trace| Some(trace.process.0) == first) {
-        "parts of the run are kept"
-    } else {
-        "processes were recorded"
-    };
-    let mut text = format!(
-        "workspan: {} {what}; the one with most parallel work is {file}. The others:",
-        paths.len()
-    );
-    for (at, path) in paths.iter().enumerate() {
-        if at != main {
-            let tasks = match tasks[at] {
-                0 => "no tasks".to_owned(),
-                1 => "1 task".to_owned(),
-                n => format!("{n} tasks"),
-            };
-            text.push_str(&format!("\n  {}  {tasks}", shown(path)));
-        }
-    }
-    text
-}
-
-/// The path relative to the working directory, if it is inside of it.
-fn relative(path: &Path) -> PathBuf {
-    let here = std::env::current_dir().ok();
-    let path = here
-        .and_then(|here| path.strip_prefix(here).ok())
-        .unwrap_or(path);
-    path.strip_prefix(".").unwrap_or(path).to_owned()
-}
-
-/// The path relative to the working directory, if it is inside of it, quoted if a shell would split
-/// it.
-pub fn shown(path: &Path) -> String {
-    let size = relative(path).display().to_string();
-    if size.contains([' ', '\'', '"', '$', '\\', '&', ';', '(', ')', '*', '?']) {
-        format!("'{}'", size.replace('\'', "'\\''"))
-    } else {
-        size
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt;
-
-    #[test]
-    fn modules_without_line_tables_are_one_line() {
-        let warning = |n: usize| format!("/site/lib{n}.so: has no line tables (stripped), so.");
-        let of = |n: usize| {
-            let all: Vec<String> = (0..n).map(warning).chain(["Other.".to_owned()]).collect();
-            without_line_tables(all.iter())
-        };
-        assert_eq!(of(1), ["Other.".to_owned(), warning(0)]);
-        let many = of(9);
-        assert_eq!(many.len(), 2);
-        let told = "9 modules have no line tables (lib0.so, lib1.so, lib2.so and 6 more):";
-        assert!(many[1].starts_with(told), "{}", many[1]);
-    }
-
-    #[test]
-    fn a_copy_is_private_and_no_link_is_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str| folder.path().join(name);
-        std::fs::write(file("trace"), "trace").unwrap();
-        std::fs::write(file("precious"), "precious").unwrap();
-        std::os::unix::fs::symlink(file("precious"), file("link")).unwrap();
-        assert!(copied(&file("trace"), &file("link")).is_err());
-        assert_eq!(std::fs::read(file("precious")).unwrap(), b"precious");
-        copied(&file("trace"), &file("copy")).unwrap();
-        assert_eq!(std::fs::read(file("copy")).unwrap(), b"trace");
-        let mode = std::fs::metadata(file("copy"))
-            .unwrap()
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o600);
     }
 }

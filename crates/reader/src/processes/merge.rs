@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use workspan_dag::meta::Meta;
 use workspan_dag::pools::{Member as WorkerTime, Pool};
 use workspan_dag::processes::{Process, Processes, ThreadOfProcess};
-use workspan_dag::raw::{RawEnd, RawRegion, RawTrace};
+use workspan_dag::raw::RawTrace;
 use workspan_dag::{Error, Frame, NONE, Place, ROOT_PLACE, ThreadEvent};
 
+use super::member_offsets::{MemberOffsets, mapped, shifted};
 use super::members::Member;
 use super::run;
 use super::thread_numbers::ThreadNumbers;
@@ -123,78 +124,6 @@ struct RunMerger {
     next_scope: u64,
 }
 
-/// The offsets of a process's own numbers in the merged lists, and the numbers of its own lists.
-struct MemberOffsets<'a> {
-    shift: u64,
-    length: u64,
-    process: u64,
-    task: u32,
-    strand: u32,
-    scope: u32,
-    signal: u32,
-    task_list: u32,
-    signal_list: u32,
-    stack: u32,
-    pool: u32,
-    places: Vec<u32>,
-    labels: Vec<u32>,
-    frames: Vec<u32>,
-    threads: &'a [u32],
-}
-
-fn moved(index: u32, by: u32) -> u32 {
-    match index {
-        NONE => NONE,
-        index => index.saturating_add(by),
-    }
-}
-
-fn of(list: &[u32], index: u32) -> u32 {
-    list.get(index as usize).copied().unwrap_or(NONE)
-}
-
-impl MemberOffsets<'_> {
-    fn time(&self, t: u64) -> u64 {
-        self.shift.saturating_add(t)
-    }
-
-    fn thread(&self, thread: u32) -> u32 {
-        of(self.threads, thread)
-    }
-
-    fn end(&self, end: RawEnd) -> RawEnd {
-        match end {
-            RawEnd::Create(task) => RawEnd::Create(moved(task, self.task)),
-            RawEnd::Join(task) => RawEnd::Join(moved(task, self.task)),
-            RawEnd::WaitScope(scope) => RawEnd::WaitScope(moved(scope, self.scope)),
-            RawEnd::WaitTasks(list) => RawEnd::WaitTasks(moved(list, self.task_list)),
-            RawEnd::WaitSignals(list) => RawEnd::WaitSignals(moved(list, self.signal_list)),
-            RawEnd::Signal(signal) => RawEnd::Signal(moved(signal, self.signal)),
-            end @ (RawEnd::WaitChildren | RawEnd::Yield | RawEnd::End) => end,
-        }
-    }
-
-    fn region(&self, region: RawRegion) -> RawRegion {
-        let at = |(strand, t)| (moved(strand, self.strand), self.time(t));
-        RawRegion {
-            label: of(&self.labels, region.label),
-            task: moved(region.task, self.task),
-            tree: region.tree,
-            begin: at(region.begin),
-            end: at(region.end),
-        }
-    }
-
-    /// The merged number of an object, because equal numbers in two processes are different
-    /// objects.
-    fn object(&self, object: u64) -> u64 {
-        match object {
-            0 => 0,
-            object => object.rotate_left(16).wrapping_add(self.process + 1).max(1),
-        }
-    }
-}
-
 impl RunMerger {
     fn add(
         &mut self,
@@ -296,16 +225,16 @@ impl RunMerger {
         for mut task in raw.tasks.drain(..) {
             task.number = task.number.saturating_add(self.next_task);
             next = next.max(task.number.saturating_add(1));
-            task.parent = moved(task.parent, base.task);
-            task.site = of(&base.places, task.site);
-            task.scope = moved(task.scope, base.scope);
+            task.parent = shifted(task.parent, base.task);
+            task.site = mapped(&base.places, task.site);
+            task.scope = shifted(task.scope, base.scope);
             all.tasks.push(task);
         }
         for mut scope in raw.scopes.drain(..) {
             scope.number = scope.number.saturating_add(self.next_scope);
             next_scope = next_scope.max(scope.number.saturating_add(1));
-            scope.opener = moved(scope.opener, base.task);
-            scope.strand = moved(scope.strand, base.strand);
+            scope.opener = shifted(scope.opener, base.task);
+            scope.strand = shifted(scope.strand, base.strand);
             all.scopes.push(scope);
         }
         // A program numbers its signals as it likes; here they get consecutive numbers.
@@ -313,20 +242,20 @@ impl RunMerger {
         all.signals.extend(signals.take(raw.signals.len()));
         (self.next_task, self.next_scope) = (next, next_scope);
         let waits = raw.start_waits.drain(..);
-        let waited = |(task, ticks)| (moved(task, base.task), ticks);
+        let waited = |(task, ticks)| (shifted(task, base.task), ticks);
         all.start_waits.extend(waits.map(waited));
         for list in 0..raw.wait_tasks.len() {
             let tasks = raw.wait_tasks.get(list).iter();
             all.wait_tasks
-                .push(tasks.map(|&task| moved(task, base.task)));
+                .push(tasks.map(|&task| shifted(task, base.task)));
         }
         for list in 0..raw.wait_signals.len() {
             let signals = raw.wait_signals.get(list).iter();
-            let moved = signals.map(|&signal| moved(signal, base.signal));
-            all.wait_signals.push(moved);
+            let signals = signals.map(|&signal| shifted(signal, base.signal));
+            all.wait_signals.push(signals);
         }
         let depends = raw.depends.drain(..);
-        let both = |(task, on)| (moved(task, base.task), moved(on, base.task));
+        let both = |(task, on)| (shifted(task, base.task), shifted(on, base.task));
         all.depends.extend(depends.map(both));
         let regions = raw.regions.drain(..);
         all.regions
@@ -340,19 +269,19 @@ impl RunMerger {
         let all = &mut self.all;
         all.strands.reserve_exact(raw.strands.len());
         for mut strand in raw.strands.iter() {
-            strand.task = moved(strand.task, base.task);
+            strand.task = shifted(strand.task, base.task);
             strand.thread = base.thread(strand.thread);
             (strand.start, strand.end) = (base.time(strand.start), base.time(strand.end));
             strand.end_op = base.end(strand.end_op);
             strand.at = match strand.at {
                 NONE => NONE,
-                at => of(&base.places, at),
+                at => mapped(&base.places, at),
             };
             all.strands.push(strand);
         }
         let place = |place: u32| match place {
             NONE => NONE,
-            place => of(&base.places, place),
+            place => mapped(&base.places, place),
         };
         for (strand, mut record) in raw.folded.iter() {
             for site in &mut record.sites {
@@ -365,11 +294,11 @@ impl RunMerger {
             record.blocks.sort_unstable();
             // The trace is inside a bundle, so an offset into it is not a position in the file.
             record.source = None;
-            all.folded.push(moved(strand, base.strand), &record);
+            all.folded.push(shifted(strand, base.strand), &record);
         }
         for (strand, mut bounds) in raw.skipped.drain(..) {
             bounds.site = place(bounds.site);
-            all.skipped.push((moved(strand, base.strand), bounds));
+            all.skipped.push((shifted(strand, base.strand), bounds));
         }
         for (name, values) in raw.counters.drain(..) {
             let at = *self.counters.entry(name.clone()).or_insert_with(|| {
@@ -377,8 +306,8 @@ impl RunMerger {
                 all.counters.len() - 1
             });
             let values = values.into_iter();
-            let moved = values.map(|(strand, value)| (moved(strand, base.strand), value));
-            all.counters[at].1.extend(moved);
+            let values = values.map(|(strand, value)| (shifted(strand, base.strand), value));
+            all.counters[at].1.extend(values);
         }
     }
 
@@ -388,31 +317,31 @@ impl RunMerger {
         for stack in 0..own.stacks.len() {
             let frames = own.stacks.get(stack).iter();
             all.stacks
-                .push(frames.map(|&frame| of(&base.frames, frame)));
+                .push(frames.map(|&frame| mapped(&base.frames, frame)));
         }
         for mut sample in own.list.drain(..) {
             sample.t = base.time(sample.t);
             sample.thread = base.thread(sample.thread);
-            sample.stack = moved(sample.stack, base.stack);
+            sample.stack = shifted(sample.stack, base.stack);
             all.list.push(sample);
         }
         let others = own.others.drain(..);
-        let other = |(t, stack)| (base.time(t), moved(stack, base.stack));
+        let other = |(t, stack)| (base.time(t), shifted(stack, base.stack));
         all.others.extend(others.map(other));
         for mut stop in own.stops.drain(..) {
             stop.t = base.time(stop.t);
             stop.thread = base.thread(stop.thread);
-            stop.stack = moved(stop.stack, base.stack);
+            stop.stack = shifted(stop.stack, base.stack);
             if let Some(wait) = &mut stop.wait {
                 wait.object = base.object(wait.object);
                 wait.by = base.thread(wait.by);
-                wait.released_at = moved(wait.released_at, base.stack);
+                wait.released_at = shifted(wait.released_at, base.stack);
             }
             all.stops.push(stop);
         }
         for (thread, mut call) in raw.rank_calls.drain(..) {
             call.begin = base.time(call.begin);
-            call.stack = call.stack.map(|stack| moved(stack, base.stack));
+            call.stack = call.stack.map(|stack| shifted(stack, base.stack));
             self.all.rank_calls.push((base.thread(thread), call));
         }
     }
@@ -438,7 +367,7 @@ impl RunMerger {
             steal.t = base.time(steal.t);
             steal.thief = base.thread(steal.thief);
             steal.victim = base.thread(steal.victim);
-            steal.task = moved(steal.task, base.task);
+            steal.task = shifted(steal.task, base.task);
             all.steals.push(steal);
         }
         for (t, thread, mut event) in raw.thread_events.drain(..) {
@@ -478,36 +407,8 @@ impl RunMerger {
         for mut member in raw.pools.members.drain(..) {
             (member.from, member.to) = (base.time(member.from), base.time(member.to));
             member.thread = base.thread(member.thread);
-            member.pool = moved(member.pool, base.pool);
+            member.pool = shifted(member.pool, base.pool);
             pools.members.push(member);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn objects_of_two_processes_are_two() {
-        let base = |process| MemberOffsets {
-            shift: 0,
-            length: 0,
-            process,
-            task: 0,
-            strand: 0,
-            scope: 0,
-            signal: 0,
-            task_list: 0,
-            signal_list: 0,
-            stack: 0,
-            pool: 0,
-            places: Vec::new(),
-            labels: Vec::new(),
-            frames: Vec::new(),
-            threads: &[],
-        };
-        assert_eq!(base(3).object(0), 0);
-        assert_ne!(base(0).object(0x7fff_1000), base(1).object(0x7fff_1000));
     }
 }
