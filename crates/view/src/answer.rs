@@ -141,8 +141,8 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
         }
         "tasks" => {
             let of = match query.has("site") {
-                true => answers::tasks::Of::Site(query.number("site")?),
-                false => answers::tasks::Of::Subtree(query.number("task")?),
+                true => answers::tasks::TaskSelection::Site(query.number("site")?),
+                false => answers::tasks::TaskSelection::Subtree(query.number("task")?),
             };
             answers::tasks::answer(run()?, of)
         }
@@ -197,7 +197,7 @@ impl Query {
 
     fn tile(&self, run: &Run) -> Result<Tile, ApiError> {
         let (level, index) = self.level_and_index()?;
-        Tile::new(run.picture()?, level, index)
+        Tile::new(run.model()?, level, index)
     }
 
     fn level_and_index(&self) -> Result<(u32, u64), ApiError> {

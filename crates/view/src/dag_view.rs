@@ -21,9 +21,9 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::inside::tree;
 use crate::lru::ByteLru;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::session::Session;
-use folded::Inside;
+use folded::SubtreeSums;
 use inside::Item;
 use order::Order;
 use sequence::{NodeId, Step};
@@ -50,15 +50,15 @@ pub(crate) struct Index {
     /// By place: the longest time from start to end of any task created there.
     longest: Vec<u64>,
     /// Cached sums over many strands.
-    known: ByteLru<TaskId, Inside>,
+    known: ByteLru<TaskId, SubtreeSums>,
     /// The long sequence that was requested last: most of the following requests are about the same
     /// one.
     last: Mutex<Option<(TaskId, Arc<[Step]>)>>,
 }
 
 impl Index {
-    pub(crate) fn new(picture: &Picture) -> Index {
-        let dag = &*picture.dag;
+    pub(crate) fn new(model: &RunModel) -> Index {
+        let dag = &*model.dag;
         let count = dag.tasks.len();
         let mut longest = vec![0; dag.places.len()];
         for task in 0..count as TaskId {
@@ -66,7 +66,7 @@ impl Index {
             *most = (*most).max(length(dag, task));
         }
         // The run was measured with the same options before, so no counter can be missing.
-        let measured = subtrees(dag, &picture.measured);
+        let measured = subtrees(dag, &model.options);
         let all = |value: u64| Column::new(|| std::iter::repeat_n(value, count));
         let subtrees = measured.unwrap_or_else(|_| Subtrees {
             work: all(0),
@@ -158,7 +158,7 @@ pub(crate) fn dag(
     ids: &[&str],
     sections: bool,
 ) -> Result<Reply, ApiError> {
-    let (picture, timeline, tree) = (run.picture()?, run.timeline()?, run.tree()?);
+    let (model, timeline, tree) = (run.model()?, run.timeline()?, run.tree()?);
     let mut answer = DagAnswer {
         nodes: BTreeMap::new(),
     };
@@ -166,7 +166,7 @@ pub(crate) fn dag(
     let absent = || ApiError::not_found("There is no such node in this run's DAG.");
     for &id in ids {
         let within = WithinId::parse(id);
-        let node = NodeId::parse(picture, tree, id);
+        let node = NodeId::parse(model, tree, id);
         if within.is_none() && node.is_none() {
             return Err(absent());
         }
@@ -174,17 +174,17 @@ pub(crate) fn dag(
             continue;
         }
         let sole = match node {
-            Some(NodeId::Task(task)) => sole(picture, task),
+            Some(NodeId::Task(task)) => sole(model, task),
             _ => None,
         };
         let items = match (within.or(sole.map(WithinId::whole)), node) {
             (Some(within), _) => {
                 let opened = tree::open(session, run, within.strand)?;
-                within::items(picture, &opened, &within).ok_or_else(absent)?
+                within::items(model, &opened, &within).ok_or_else(absent)?
             }
             (None, node) => {
                 let node = node.ok_or_else(absent)?;
-                inside::items(picture, &timeline.source, tree, node, sections)
+                inside::items(model, &timeline.source, tree, node, sections)
             }
         };
         count += items.len();
@@ -194,10 +194,10 @@ pub(crate) fn dag(
 }
 
 /// The strand of a task that consists of one folded strand; expanding the task expands that strand.
-fn sole(picture: &Picture, task: TaskId) -> Option<StrandId> {
-    let (tasks, i) = (&picture.dag.tasks, task as usize);
+fn sole(model: &RunModel, task: TaskId) -> Option<StrandId> {
+    let (tasks, i) = (&model.dag.tasks, task as usize);
     let (first, last) = (tasks.first[i], tasks.last[i]);
-    (first == last && tree::can_open(picture, first)).then_some(first)
+    (first == last && tree::can_open(model, first)).then_some(first)
 }
 
 /// The nodes to expand, from the root down, to see a task. For a task deeper than any picture, only
@@ -206,8 +206,8 @@ fn sole(picture: &Picture, task: TaskId) -> Option<StrandId> {
 /// # Errors
 /// The task does not exist, or the run is loading.
 pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Vec<String>, ApiError> {
-    let (picture, tree) = (run.picture()?, run.tree()?);
-    let dag = &*picture.dag;
+    let (model, tree) = (run.model()?, run.tree()?);
+    let dag = &*model.dag;
     if task as usize >= dag.tasks.len() {
         return Err(ApiError::not_found("There is no such task in this run."));
     }
@@ -220,7 +220,7 @@ pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Vec<S
             break;
         }
         let around = i.checked_sub(1).map(|above| line[above]);
-        let groups = inside::groups_to(picture, tree, around, Step::Child(t), sections);
+        let groups = inside::groups_to(model, tree, around, Step::Child(t), sections);
         ids.extend(groups.into_iter().map(|group| group.to_string()));
         ids.push(NodeId::Task(t).to_string());
     }
@@ -275,18 +275,18 @@ pub(crate) fn way(
     sought: Sought,
     sections: bool,
 ) -> Result<Reply, ApiError> {
-    let (picture, tree) = (run.picture()?, run.tree()?);
-    let dag = &*picture.dag;
+    let (model, tree) = (run.model()?, run.tree()?);
+    let dag = &*model.dag;
     let task = dag.strands.task.get(strand as usize);
     let task = *task.ok_or_else(crate::detail::no_strand)?;
     let mut open = ancestors(run, task, sections)?;
-    let groups = inside::groups_to(picture, tree, Some(task), Step::Strand(strand), sections);
+    let groups = inside::groups_to(model, tree, Some(task), Step::Strand(strand), sections);
     open.extend(groups.into_iter().map(|group| group.to_string()));
     let (inner, way) = match sought {
         Sought::Itself => return Reply::json(&Way { open, inner: None }),
         Sought::At(at) => {
             let opened = tree::open(session, run, strand)?;
-            let t = picture.begin.saturating_add(at);
+            let t = model.begin.saturating_add(at);
             let found = opened.at(t).ok_or_else(crate::detail::no_strand)?;
             (Some(found), within::way_to_strand(&opened, found))
         }
@@ -296,7 +296,7 @@ pub(crate) fn way(
         }
         Sought::Node(_) => return Err(crate::detail::no_strand()),
     };
-    if sole(picture, task).is_none() {
+    if sole(model, task).is_none() {
         open.push(WithinId::whole(strand).to_string());
     }
     let room = MAX_ANCESTORS.saturating_sub(open.len());

@@ -19,11 +19,11 @@ use workspan_dag::{PlaceId, StartKind, TaskId};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::dag_view;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 
 /// Converts an absolute time to ticks from the run's begin.
-pub(crate) fn since(picture: &Picture, t: u64) -> u64 {
-    t.saturating_sub(picture.begin)
+pub(crate) fn since(model: &RunModel, t: u64) -> u64 {
+    t.saturating_sub(model.begin)
 }
 
 /// The error for a strand that does not exist.
@@ -41,12 +41,8 @@ pub(crate) struct PlaceWords<'a> {
     function: Option<&'a str>,
 }
 
-pub(crate) fn words<'a>(
-    picture: &'a Picture,
-    kind: &'static str,
-    place: PlaceId,
-) -> PlaceWords<'a> {
-    let place = picture.dag.places.get(place as usize);
+pub(crate) fn words<'a>(model: &'a RunModel, kind: &'static str, place: PlaceId) -> PlaceWords<'a> {
+    let place = model.dag.places.get(place as usize);
     PlaceWords {
         kind,
         at: place.map(|p| p.label.as_str()),

@@ -44,7 +44,7 @@ const MAX_USUAL_BUDGET: u64 = 5_000_000;
 
 /// A finished report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct HtmlReport {
     /// The file's text.
     pub html: String,
     /// What the report contains and what it lacks, one sentence each.
@@ -70,7 +70,7 @@ pub fn is_report(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// A run could not be loaded, or this build has no page.
-pub fn report(session: &mut Session, carry: &Carry) -> Result<Made, ApiError> {
+pub fn report(session: &mut Session, carry: &Carry) -> Result<HtmlReport, ApiError> {
     if !page::is_built() {
         let why = "This build of workspan has no viewer page to put the run into";
         let how = page::HOW_TO_BUILD;
@@ -80,9 +80,9 @@ pub fn report(session: &mut Session, carry: &Carry) -> Result<Made, ApiError> {
 }
 
 /// Makes the report with a given page.
-fn with_page(session: &mut Session, carry: &Carry, page: &str) -> Result<Made, ApiError> {
+fn with_page(session: &mut Session, carry: &Carry, page: &str) -> Result<HtmlReport, ApiError> {
     for run in &session.runs {
-        run.rest()?;
+        run.analyses()?;
     }
     let around = inject(page, "").len() as u64;
     let mut room = carry.budget.saturating_sub(around) / 4 * 3;
@@ -103,7 +103,7 @@ fn with_page(session: &mut Session, carry: &Carry, page: &str) -> Result<Made, A
                     .into(),
             );
         }
-        return Ok(Made { html, notes });
+        return Ok(HtmlReport { html, notes });
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
         all
     }
 
-    fn made(name: &str, budget: u64) -> (Session, Made) {
+    fn made(name: &str, budget: u64) -> (Session, HtmlReport) {
         let mut session = loaded(name);
         let carry = Carry {
             budget,
@@ -224,7 +224,7 @@ mod tests {
                 assert_eq!(reply.bytes(), bytes, "{key}");
             }
         }
-        let top = session.runs[0].picture().unwrap().top_level();
+        let top = session.runs[0].model().unwrap().top_level();
         let rows = format!("api/v1/rows?run=a&level={top}&index=0");
         assert!(all.contains_key(&rows), "{rows}");
     }
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn the_budget_is_kept() {
         let (session, least) = made("balanced.jsonl", 0);
-        let top = session.runs[0].picture().unwrap().top_level();
+        let top = session.runs[0].model().unwrap().top_level();
         let whole = format!("api/v1/rows?run=a&level={top}&index=0");
         assert!(carried(&least.html).contains_key(&whole), "{whole}");
         let mut last = carried(&least.html).len();

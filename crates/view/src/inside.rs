@@ -19,9 +19,9 @@ pub(crate) use tile::strands;
 /// The expander of the run's trace; `None` if no strand was folded while it was read, or if the
 /// file was removed or changed.
 fn records<'a>(session: &Session, run: &'a Run) -> Result<Option<&'a Expander>, ApiError> {
-    let picture = run.picture()?;
+    let model = run.model()?;
     let open = || {
-        let opened = Expander::open(&run.path, &picture.dag, &session.settings.opening);
+        let opened = Expander::open(&run.path, &model.dag, &session.settings.opening);
         opened.ok().flatten()
     };
     Ok(run.records.get_or_init(open).as_ref())

@@ -20,13 +20,14 @@ pub use codes::Codes;
 pub use rows::Rows;
 pub use sites::Sites;
 
-/// The first stage: enough for the timeline.
+/// The first stage, enough for the timeline: a run, what was measured of each strand, and its tables of
+/// names.
 #[derive(Debug)]
-pub struct Picture {
+pub struct RunModel {
     /// The run.
     pub dag: Arc<Dag>,
     /// The options it was measured with.
-    pub measured: Options,
+    pub options: Options,
     /// The weight, off-CPU time and ready time of every strand.
     pub facts: StrandFacts,
     /// First start of any strand, in absolute ticks. Times in requests and answers count from here.
@@ -43,7 +44,7 @@ pub struct Picture {
     pub codes: Codes,
 }
 
-impl Picture {
+impl RunModel {
     /// Ticks from first start to last end.
     pub fn elapsed(&self) -> u64 {
         self.end - self.begin
@@ -85,10 +86,10 @@ pub(crate) fn top_level(elapsed: u64) -> u32 {
 
 /// The second stage: the results that need all analyses.
 #[derive(Debug)]
-pub struct Rest {
+pub struct RunAnalyses {
     /// The report.
     pub report: Report,
-    /// The run that the report is of, if that is not the picture's: for a part, the same strands
+    /// The run that the report is of, if that is not the model's: for a part, the same strands
     /// and tasks with the part's own clock.
     section: Option<Dag>,
     statistics: OnceLock<Result<Statistics, Error>>,
@@ -97,10 +98,10 @@ pub struct Rest {
     pub(crate) sites: OnceLock<Vec<u8>>,
 }
 
-impl Rest {
+impl RunAnalyses {
     /// Stores `report`, which is of `section` if that is given, and otherwise of the run.
-    pub fn new(report: Report, section: Option<Dag>) -> Rest {
-        Rest {
+    pub fn new(report: Report, section: Option<Dag>) -> RunAnalyses {
+        RunAnalyses {
             report,
             section,
             statistics: OnceLock::new(),
@@ -110,17 +111,17 @@ impl Rest {
     }
 
     /// The run that the report is of.
-    pub fn dag<'a>(&'a self, picture: &'a Picture) -> &'a Dag {
-        self.section.as_ref().unwrap_or(&picture.dag)
+    pub fn dag<'a>(&'a self, model: &'a RunModel) -> &'a Dag {
+        self.section.as_ref().unwrap_or(&model.dag)
     }
 
     /// The statistics, computed at the first call.
     ///
     /// # Errors
     /// The same as those of [`statistics`].
-    pub fn statistics(&self, picture: &Picture) -> Result<&Statistics, &Error> {
+    pub fn statistics(&self, model: &RunModel) -> Result<&Statistics, &Error> {
         let made = self.statistics.get_or_init(|| {
-            let made = statistics(self.dag(picture), &picture.measured);
+            let made = statistics(self.dag(model), &model.options);
             // The result is small; the memory used to compute it is not.
             memory::give_back();
             made
@@ -178,15 +179,15 @@ pub struct Run {
     pub(crate) failed: OnceLock<String>,
     /// The preview, from a first pass over the trace until the run is read.
     overview: Mutex<Option<Arc<Overview>>>,
-    pub(crate) picture: OnceLock<Picture>,
+    pub(crate) model: OnceLock<RunModel>,
     pub(crate) timeline: OnceLock<timeline::Index>,
     pub(crate) tree: OnceLock<dag_view::Index>,
-    pub(crate) rest: OnceLock<Rest>,
+    pub(crate) analyses: OnceLock<RunAnalyses>,
     /// The expander of the trace, if any strand of the run stands for a subtree that was folded
     /// while the trace was read.
     pub(crate) records: OnceLock<Option<Expander>>,
     /// Cached expansions of folded strands.
-    pub(crate) opened: crate::inside::tree::Open,
+    pub(crate) opened: crate::inside::tree::OpenTrees,
     /// Parts of the run that can be opened as runs of their own.
     parts: OnceLock<Vec<parts::Part>>,
 }
@@ -201,10 +202,10 @@ impl Run {
             stage: Mutex::new(Stage::default()),
             failed: OnceLock::new(),
             overview: Mutex::new(None),
-            picture: OnceLock::new(),
+            model: OnceLock::new(),
             timeline: OnceLock::new(),
             tree: OnceLock::new(),
-            rest: OnceLock::new(),
+            analyses: OnceLock::new(),
             records: OnceLock::new(),
             opened: Default::default(),
             parts: OnceLock::new(),
@@ -214,13 +215,13 @@ impl Run {
     /// Parts of the run that can be opened as runs of their own.
     ///
     /// # Errors
-    /// The same as those of [`Run::picture`].
+    /// The same as those of [`Run::model`].
     pub(crate) fn parts(&self) -> Result<&[parts::Part], ApiError> {
-        let picture = self.picture()?;
-        Ok(self.parts.get_or_init(|| parts::parts(self, picture)))
+        let model = self.model()?;
+        Ok(self.parts.get_or_init(|| parts::parts(self, model)))
     }
 
-    /// Whether this is a part of another run. Its picture lacks what the workers did outside the
+    /// Whether this is a part of another run. Its model lacks what the workers did outside the
     /// part.
     pub(crate) fn is_part(&self) -> bool {
         self.id.contains('~')
@@ -228,7 +229,7 @@ impl Run {
 
     /// Whether the run is loaded, or can't be loaded.
     pub(crate) fn is_settled(&self) -> bool {
-        self.rest.get().is_some() || self.failed.get().is_some()
+        self.analyses.get().is_some() || self.failed.get().is_some()
     }
 
     /// Records the progress of loading.
@@ -251,14 +252,14 @@ impl Run {
     ///
     /// # Errors
     /// The run is still loading, or the trace can't be read.
-    pub fn picture(&self) -> Result<&Picture, ApiError> {
-        self.picture.get().ok_or_else(|| self.not_yet())
+    pub fn model(&self) -> Result<&RunModel, ApiError> {
+        self.model.get().ok_or_else(|| self.not_yet())
     }
 
     /// The data that tiles are made from.
     ///
     /// # Errors
-    /// The same as those of [`Run::picture`].
+    /// The same as those of [`Run::model`].
     pub(crate) fn timeline(&self) -> Result<&timeline::Index, ApiError> {
         self.timeline.get().ok_or_else(|| self.not_yet())
     }
@@ -266,10 +267,10 @@ impl Run {
     /// The data that the DAG's nodes and the details are made from; built at the first call.
     ///
     /// # Errors
-    /// The same as those of [`Run::picture`].
+    /// The same as those of [`Run::model`].
     pub(crate) fn tree(&self) -> Result<&dag_view::Index, ApiError> {
-        let picture = self.picture()?;
-        Ok(self.tree.get_or_init(|| dag_view::Index::new(picture)))
+        let model = self.model()?;
+        Ok(self.tree.get_or_init(|| dag_view::Index::new(model)))
     }
 
     /// Bytes of the results that were computed for single requests about the DAG and are cached.
@@ -281,14 +282,14 @@ impl Run {
     /// The second stage.
     ///
     /// # Errors
-    /// The same as those of [`Run::picture`].
-    pub fn rest(&self) -> Result<&Rest, ApiError> {
-        self.rest.get().ok_or_else(|| self.not_yet())
+    /// The same as those of [`Run::model`].
+    pub fn analyses(&self) -> Result<&RunAnalyses, ApiError> {
+        self.analyses.get().ok_or_else(|| self.not_yet())
     }
 
     /// Short name of the program, or of the file if the program has none.
     pub fn name(&self) -> String {
-        let read = self.picture.get().map(|p| p.dag.meta.name.clone());
+        let read = self.model.get().map(|p| p.dag.meta.name.clone());
         let told = read.or_else(|| self.overview().map(|o| o.meta().name.clone()));
         let told = told.flatten();
         let stem = || self.path.file_stem().map(|s| s.to_string_lossy().into());

@@ -11,7 +11,7 @@ use crate::api_error::ApiError;
 use crate::loading::Loading;
 use crate::overview::Overview;
 use crate::run::parts::has_room;
-use crate::run::{Codes, Picture, Rest, Rows, Run, Sites, Stage};
+use crate::run::{Codes, Rows, Run, RunAnalyses, RunModel, Sites, Stage};
 use crate::source_file::unite;
 use crate::timeline;
 
@@ -134,7 +134,7 @@ impl Session {
 
     /// A part of a run, as a run. It is made at the first request.
     fn part<'a>(&'a self, of: &'a Run, id: &str) -> Result<&'a Run, ApiError> {
-        let picture = of.picture()?;
+        let model = of.model()?;
         let all = of.parts()?;
         let part = all.iter().find(|part| part.run.id == id);
         let part = part.ok_or_else(|| ApiError::not_found("There is no such part of the run."))?;
@@ -145,8 +145,8 @@ impl Session {
             .remedy("Start `workspan view` anew."));
         }
         let made = part.made.get_or_init(|| {
-            let (dag, tasks) = part.dag(picture)?;
-            self.measure(&part.run, dag, Some(part.section(picture)?))?;
+            let (dag, tasks) = part.dag(model)?;
+            self.measure(&part.run, dag, Some(part.section(model)?))?;
             Ok(tasks)
         });
         match made {
@@ -162,11 +162,11 @@ impl Session {
     /// # Errors
     /// A run is loading, or can't be read.
     pub(crate) fn serial_of(&self, run: &Run) -> Result<Option<&Run>, ApiError> {
-        let own = &run.picture()?.dag.meta;
+        let own = &run.model()?.dag.meta;
         let name = &own.name;
         let mut found = None;
         for other in &self.runs {
-            let meta = &other.picture()?.dag.meta;
+            let meta = &other.model()?.dag.meta;
             let foreign = name.is_some() && meta.name.is_some() && *name != meta.name;
             let alike = is_simulated(meta) == is_simulated(own);
             if meta.workers == 1 && !foreign && alike && found.is_none() {
@@ -205,7 +205,7 @@ impl Session {
 
     /// Makes previews of the traces that take long to read: enough for a picture of the timeline.
     pub fn look_over(&self) {
-        let unseen = |run: &&Run| run.overview().is_none() && run.picture.get().is_none();
+        let unseen = |run: &&Run| run.overview().is_none() && run.model.get().is_none();
         let long = |run: &&Run| run.bytes >= self.settings.overview_from && !run.is_settled();
         for run in self.runs.iter().filter(long).filter(unseen) {
             run.reach(Stage::new(0, "looking over the trace"));
@@ -229,8 +229,8 @@ impl Session {
 
     fn load_run(&self, run: &Run) -> Result<(), String> {
         cancel::check();
-        if let Some(picture) = run.picture.get() {
-            return self.report(run, picture.dag.clone(), None);
+        if let Some(model) = run.model.get() {
+            return self.report(run, model.dag.clone(), None);
         }
         run.reach(Stage::new(1, "reading the trace"));
         let mut dag = open(&run.path, &self.settings.opening)?;
@@ -243,23 +243,23 @@ impl Session {
         cancel::check();
         run.reach(Stage::new(2, "measuring the strands"));
         let measured = &self.settings.measured;
-        let mut picture = picture(dag, measured).map_err(|e| e.to_string())?;
+        let mut model = model(dag, measured).map_err(|e| e.to_string())?;
         if let Some(section) = &section {
             // The part's sites are numbered as in its report.
             let (_, sites) =
                 strand_facts_and_sites(section, measured).map_err(|e| e.to_string())?;
             let places = sites.iter().map(|row| row.site).collect();
-            picture.sites = Sites::new(places, section.places.len());
+            model.sites = Sites::new(places, section.places.len());
         }
         cancel::check();
         run.reach(Stage::new(3, "drawing the timeline"));
-        let index = timeline::Index::new(&picture);
+        let index = timeline::Index::new(&model);
         // A run whose loading was stopped meanwhile must not appear.
         cancel::check();
-        let dag = picture.dag.clone();
-        // The picture is set last, so that a run that has one also has its timeline.
+        let dag = model.dag.clone();
+        // The model is set last, so that a run that has one also has its timeline.
         let _ = run.timeline.set(index);
-        let _ = run.picture.set(picture);
+        let _ = run.model.set(model);
         run.set_overview(None);
         self.report(run, dag, section)
     }
@@ -270,7 +270,7 @@ impl Session {
         run.reach(Stage::new(4, "making the report"));
         let of = section.as_ref().unwrap_or(&dag);
         let report = report(of, &self.settings.measured).map_err(|e| e.to_string())?;
-        let _ = run.rest.set(Rest::new(report, section));
+        let _ = run.analyses.set(RunAnalyses::new(report, section));
         // Frees the memory that reading and measuring took, as the run may be open for a long time.
         memory::give_back();
         run.reach(Stage::new(Stage::OF, "done"));
@@ -286,12 +286,12 @@ fn open(path: &Path, opening: &OpenOptions) -> Result<Dag, String> {
 ///
 /// # Errors
 /// The same as those of [`strand_facts_and_sites`].
-pub fn picture(dag: Dag, measured: &Options) -> Result<Picture, workspan_analysis::Error> {
+pub fn model(dag: Dag, measured: &Options) -> Result<RunModel, workspan_analysis::Error> {
     let (facts, sites) = strand_facts_and_sites(&dag, measured)?;
     let begin = dag.strands.start.first().copied().unwrap_or(0);
     let end = dag.strands.end.iter().copied().max().unwrap_or(begin);
     let sites = sites.iter().map(|row| row.site).collect();
-    Ok(Picture {
+    Ok(RunModel {
         rows: Rows::new(&dag),
         sites: Sites::new(sites, dag.places.len()),
         steals: stolen_strands(&dag).len() as u64,
@@ -299,7 +299,7 @@ pub fn picture(dag: Dag, measured: &Options) -> Result<Picture, workspan_analysi
         facts,
         begin,
         end,
-        measured: measured.clone(),
+        options: measured.clone(),
         dag: Arc::new(dag),
     })
 }

@@ -20,7 +20,7 @@ use workspan_analysis::BusyTime;
 
 use crate::api_error::ApiError;
 use crate::planes::Planes;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use arcs::Arcs;
 use cell::CellBytes;
 pub(crate) use cell::{narrow, share};
@@ -48,16 +48,16 @@ impl Tile {
     ///
     /// # Errors
     /// The tile lies outside the run.
-    pub fn new(picture: &Picture, level: u32, index: u64) -> Result<Tile, ApiError> {
-        if level > picture.top_level() || index > (picture.elapsed() / TILE_BINS) >> level {
+    pub fn new(model: &RunModel, level: u32, index: u64) -> Result<Tile, ApiError> {
+        if level > model.top_level() || index > (model.elapsed() / TILE_BINS) >> level {
             return Err(ApiError::not_found("There is no such tile in this run."));
         }
         Ok(Tile { level, index })
     }
 
     /// First tick of the tile, in absolute ticks like the DAG's times.
-    pub fn begin(&self, picture: &Picture) -> u64 {
-        picture.begin + self.index * self.ticks()
+    pub fn begin(&self, model: &RunModel) -> u64 {
+        model.begin + self.index * self.ticks()
     }
 
     /// Number of ticks of a bin.
@@ -95,26 +95,26 @@ pub(crate) struct Index {
 
 impl Index {
     /// Builds the index of a run: O(n log n).
-    pub(crate) fn new(picture: &Picture) -> Index {
-        let source = Source::new(picture);
-        let critical = (0..picture.dag.strands.len() as u32).filter(|&s| picture.critical(s));
+    pub(crate) fn new(model: &RunModel) -> Index {
+        let source = Source::new(model);
+        let critical = (0..model.dag.strands.len() as u32).filter(|&s| model.critical(s));
         let path = &source.index.ready_path().strands;
         Index {
-            pyramid: Pyramid::new(picture, &source),
-            arcs: Arcs::new(picture),
-            waits: Waits::new(picture, &source),
-            events: Events::new(picture),
-            critical: Pieces::new(picture, critical.collect()),
-            ready: Pieces::new(picture, path.iter().map(|s| s.0).collect()),
-            busy: BusyTime::new(&picture.dag, &source.index),
+            pyramid: Pyramid::new(model, &source),
+            arcs: Arcs::new(model),
+            waits: Waits::new(model, &source),
+            events: Events::new(model),
+            critical: Pieces::new(model, critical.collect()),
+            ready: Pieces::new(model, path.iter().map(|s| s.0).collect()),
+            busy: BusyTime::new(&model.dag, &source.index),
             source,
         }
     }
 
     /// Mean number of strands on the CPU in [from, to), which are absolute ticks.
-    pub(crate) fn mean_busy(&self, picture: &Picture, from: u64, to: u64) -> f64 {
+    pub(crate) fn mean_busy(&self, model: &RunModel, from: u64, to: u64) -> f64 {
         let index = &self.source.index;
-        self.busy.mean(&picture.dag, index, from, to)
+        self.busy.mean(&model.dag, index, from, to)
     }
 }
 
@@ -144,11 +144,11 @@ pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiE
     if let Some(overview) = run.overview() {
         return Ok(overview.profile(overview.tile(level, at)?, &PROFILE));
     }
-    let tile = Tile::new(run.picture()?, level, at)?;
-    let (picture, index) = (run.picture()?, run.timeline()?);
+    let tile = Tile::new(run.model()?, level, at)?;
+    let (model, index) = (run.model()?, run.timeline()?);
     let drawn = index
         .pyramid
-        .tile(picture, &index.source, tile.level, tile.index);
+        .tile(model, &index.source, tile.level, tile.index);
     let mut planes = Planes::new();
     for (i, name) in PROFILE.into_iter().enumerate() {
         // For a part of a run it is not known why its workers were idle meanwhile.
@@ -164,11 +164,11 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiErro
     if let Some(overview) = run.overview() {
         return Ok(overview.rows(overview.tile(level, at)?));
     }
-    let tile = Tile::new(run.picture()?, level, at)?;
-    let (picture, index) = (run.picture()?, run.timeline()?);
+    let tile = Tile::new(run.model()?, level, at)?;
+    let (model, index) = (run.model()?, run.timeline()?);
     let drawn = index
         .pyramid
-        .tile(picture, &index.source, tile.level, tile.index);
+        .tile(model, &index.source, tile.level, tile.index);
     let mut planes = Planes::new();
     let seen = || drawn.seen.iter().flatten();
     let shares = |i: usize| seen().map(move |s: &CellBytes| s.shares[i]);
@@ -182,16 +182,16 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiErro
     planes.plane("site", seen().map(|s| s.site));
     planes.plane("level", seen().map(|s| s.level));
     if index.events.has_queue {
-        planes.plane("queue", index.events.queue(picture, tile));
+        planes.plane("queue", index.events.queue(model, tile));
     }
     if index.events.has_cpu {
-        planes.plane("cpu", index.events.cpu(picture, tile));
+        planes.plane("cpu", index.events.cpu(model, tile));
     }
     if index.events.has_attempts {
-        planes.plane("failed", index.events.failed(picture, tile));
+        planes.plane("failed", index.events.failed(model, tile));
     }
     if index.events.has_sleeps {
-        planes.plane("asleep", index.events.asleep(picture, tile));
+        planes.plane("asleep", index.events.asleep(model, tile));
     }
     let rest = [
         "critical",
@@ -210,29 +210,29 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiErro
 
 /// `strands`: the exact boxes of a tile.
 pub(crate) fn strands(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
-    let (picture, index) = (run.picture()?, run.timeline()?);
-    let candidates = strands::in_tile(picture, index, tile);
-    Ok(strands::planes(picture, index, &candidates))
+    let (model, index) = (run.model()?, run.timeline()?);
+    let candidates = strands::in_tile(model, index, tile);
+    Ok(strands::planes(model, index, &candidates))
 }
 
 /// `arcs`: the steals of a tile.
 pub(crate) fn arcs(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
-    let (picture, index) = (run.picture()?, run.timeline()?);
-    Ok(index.arcs.tile(picture, tile))
+    let (model, index) = (run.model()?, run.timeline()?);
+    Ok(index.arcs.tile(model, tile))
 }
 
 /// `waits`: the waits of a tile.
 pub(crate) fn waits(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
-    let (picture, index) = (run.picture()?, run.timeline()?);
-    Ok(index.waits.tile(picture, tile))
+    let (model, index) = (run.model()?, run.timeline()?);
+    Ok(index.waits.tile(model, tile))
 }
 
 /// `path`: the pieces of a path in a tile.
 pub(crate) fn path(run: &Run, kind: PathKind, tile: Tile) -> Result<Planes, ApiError> {
-    let (picture, index) = (run.picture()?, run.timeline()?);
+    let (model, index) = (run.model()?, run.timeline()?);
     let pieces = match kind {
         PathKind::Critical => &index.critical,
         PathKind::Ready => &index.ready,
     };
-    Ok(pieces.tile(picture, tile))
+    Ok(pieces.tile(model, tile))
 }

@@ -39,10 +39,10 @@ pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, ApiError> {
 /// One side of the comparison. It is named by its letter and its file, so that two runs of the same
 /// name can be told apart.
 fn side(run: &Run) -> Result<Side, ApiError> {
-    let (picture, rest) = (run.picture()?, run.rest()?);
+    let (model, analyses) = (run.model()?, run.analyses()?);
     let name = format!("{} ({})", run.id.to_uppercase(), run.file_name());
     Ok(Side {
-        runs: vec![measure(&picture.dag, &rest.report, name.clone())],
+        runs: vec![measure(&model.dag, &analyses.report, name.clone())],
         name,
     })
 }

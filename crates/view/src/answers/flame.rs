@@ -9,7 +9,7 @@ use workspan_dag::{NONE, StrandId, TaskId};
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 
 /// Maximum number of frames in an answer. The lightest ones are omitted; `left_out` has their
 /// ticks.
@@ -18,7 +18,7 @@ const ROOT: u32 = 0;
 
 /// The measure that the widths of frames show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum FlameMeasure {
     /// Weight: time on the CPU.
     All,
     /// Weight of strands on the critical path.
@@ -63,59 +63,70 @@ pub(crate) fn answer(
     recursion: bool,
 ) -> Result<Reply, ApiError> {
     let of = match of {
-        "all" => Of::All,
-        "critical" => Of::Critical,
-        "free" => Of::Free,
+        "all" => FlameMeasure::All,
+        "critical" => FlameMeasure::Critical,
+        "free" => FlameMeasure::Free,
         _ => {
             let why = "A flame graph is of `all`, `critical` or `free`.";
             return Err(ApiError::bad_request(why));
         }
     };
-    let picture = run.picture()?;
-    let end = picture.elapsed();
+    let model = run.model()?;
+    let end = model.elapsed();
     let (t0, t1) = part.unwrap_or((0, end));
     if t0 >= t1 && end > 0 {
         return Err(ApiError::bad_request("The part has no length."));
     }
     let part = (
-        picture.begin.saturating_add(t0),
-        picture.begin.saturating_add(t1.min(end)),
+        model.begin.saturating_add(t0),
+        model.begin.saturating_add(t1.min(end)),
     );
-    Reply::json(&flame(picture, of, part, recursion)?)
+    Reply::json(&flame(model, of, part, recursion)?)
 }
 
-fn flame(picture: &Picture, of: Of, part: (u64, u64), recursion: bool) -> Result<Flame, ApiError> {
+fn flame(
+    model: &RunModel,
+    of: FlameMeasure,
+    part: (u64, u64),
+    recursion: bool,
+) -> Result<Flame, ApiError> {
     let free = match of {
-        Of::Free => {
+        FlameMeasure::Free => {
             let too_many = || ApiError::bad_request("The run has too many strands for that.");
-            Some(FreeTime::new(&picture.dag).ok_or_else(too_many)?)
+            Some(FreeTime::new(&model.dag).ok_or_else(too_many)?)
         }
         _ => None,
     };
-    let mut tree = Tree::new(picture, recursion);
-    let strands = &picture.dag.strands;
+    let mut tree = Tree::new(model, recursion);
+    let strands = &model.dag.strands;
     for s in 0..strands.len() {
-        let ticks = ticks(picture, of, free.as_ref(), s as StrandId, part);
+        let ticks = ticks(model, of, free.as_ref(), s as StrandId, part);
         if ticks > 0 {
-            tree.add(picture, s as StrandId, ticks);
+            tree.add(model, s as StrandId, ticks);
         }
     }
     Ok(tree.finish())
 }
 
 /// The ticks that strand `s` contributes within `part`, which is in absolute ticks.
-fn ticks(picture: &Picture, of: Of, free: Option<&FreeTime>, s: StrandId, part: (u64, u64)) -> u64 {
-    let strands = &picture.dag.strands;
+fn ticks(
+    model: &RunModel,
+    of: FlameMeasure,
+    free: Option<&FreeTime>,
+    s: StrandId,
+    part: (u64, u64),
+) -> u64 {
+    let strands = &model.dag.strands;
     let (start, end) = (strands.start[s as usize], strands.end[s as usize]);
     let (from, to) = (start.max(part.0), end.min(part.1));
-    if from >= to || of == Of::Critical && !picture.critical(s) {
+    if from >= to || of == FlameMeasure::Critical && !model.critical(s) {
         return 0;
     }
     match free {
         Some(free) => free.sums(from, to).1 as u64,
         // A strand that the part cuts contributes its share.
         None => {
-            let weight = u128::from(picture.weight(s));
+            let weight = u128::from(model.weight(s));
             (weight * u128::from(to - from) / u128::from(end - start)) as u64
         }
     }
@@ -133,8 +144,8 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(picture: &Picture, recursion: bool) -> Tree {
-        let dag = &picture.dag;
+    fn new(model: &RunModel, recursion: bool) -> Tree {
+        let dag = &model.dag;
         let root = Frame {
             parent: None,
             site: 0,
@@ -171,8 +182,8 @@ impl Tree {
 
     /// The frame of a task. Without recursion, a site that is already in the stack is not added
     /// again.
-    fn of_task(&mut self, picture: &Picture, task: TaskId) -> u32 {
-        let tasks = &picture.dag.tasks;
+    fn of_task(&mut self, model: &RunModel, task: TaskId) -> u32 {
+        let tasks = &model.dag.tasks;
         let mut unknown = Vec::new();
         let mut at = task;
         let mut frame = loop {
@@ -189,7 +200,7 @@ impl Tree {
         for &task in unknown.iter().rev() {
             let parent = tasks.parent[task as usize];
             if parent != NONE {
-                let site = picture.sites.of(tasks.site[task as usize]);
+                let site = model.sites.of(tasks.site[task as usize]);
                 frame = self
                     .standing(frame, site)
                     .unwrap_or_else(|| self.child(frame, site, None));
@@ -214,15 +225,15 @@ impl Tree {
         None
     }
 
-    fn add(&mut self, picture: &Picture, s: StrandId, ticks: u64) {
-        let task = picture.dag.strands.task[s as usize];
-        let above = self.of_task(picture, task);
+    fn add(&mut self, model: &RunModel, s: StrandId, ticks: u64) {
+        let task = model.dag.strands.task[s as usize];
+        let above = self.of_task(model, task);
         let site = self.frames[above as usize].site;
-        let leaf = self.child(above, site, Some(picture.codes.of(s)));
+        let leaf = self.child(above, site, Some(model.codes.of(s)));
         let frame = &mut self.frames[leaf as usize];
         frame.ticks += ticks;
         frame.strands += 1;
-        if is_stolen(picture, task) {
+        if is_stolen(model, task) {
             frame.stolen += ticks;
         }
     }
@@ -260,7 +271,7 @@ impl Tree {
 }
 
 /// Whether a thread other than the task's creator ran the task.
-fn is_stolen(picture: &Picture, task: TaskId) -> bool {
-    let first = picture.dag.tasks.first[task as usize];
-    ready_event(&picture.dag, first).is_some_and(|event| event.stolen_from.is_some())
+fn is_stolen(model: &RunModel, task: TaskId) -> bool {
+    let first = model.dag.tasks.first[task as usize];
+    ready_event(&model.dag, first).is_some_and(|event| event.stolen_from.is_some())
 }

@@ -9,7 +9,7 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::overview::Overview;
 use crate::run::codes::{UNKNOWN_PLACE, shown};
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::session::{Mode, Session};
 use crate::timeline::events;
 
@@ -254,7 +254,7 @@ fn only<'a>(session: &'a Session, run: &Run) -> Result<Option<Only<'a>>, ApiErro
         label: &part.label,
         count: part.count,
         tasks: made.map_or(0, |&tasks| tasks),
-        elapsed: run.rest()?.report.breakdown.elapsed(),
+        elapsed: run.analyses()?.report.breakdown.elapsed(),
         argument: part.argument(),
     }))
 }
@@ -311,8 +311,8 @@ fn previewed<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
 }
 
 fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError> {
-    let picture = run.picture()?;
-    let dag = &*picture.dag;
+    let model = run.model()?;
+    let dag = &*model.dag;
     let (cpu, queue) = events::known(dag);
     let leaps = run.timeline()?.arcs.leaps();
     let (attempts, sleeps) = events::told(dag);
@@ -337,25 +337,25 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
             .collect(),
         only: only(session, run)?,
         warnings,
-        threads: threads(picture),
-        more_threads: picture.rows.more,
+        threads: threads(model),
+        more_threads: model.rows.more,
         pools: pools(dag),
         processes: dag.meta.processes.list.iter().map(Process::title).collect(),
-        begin: picture.begin,
-        elapsed: picture.elapsed(),
-        top_level: picture.top_level(),
+        begin: model.begin,
+        elapsed: model.elapsed(),
+        top_level: model.top_level(),
         tasks: folded.fold(dag.tasks.len() as u64, u64::saturating_add),
         numbered_tasks: dag.tasks.len() as u64,
         strands: dag.strands.len() as u64,
-        steals: picture.steals,
+        steals: model.steals,
         leaps,
-        first_spawn: first_spawn(picture),
+        first_spawn: first_spawn(model),
         waits: run.timeline()?.waits.told(),
         folded_strands: dag.folded.len() as u64,
         samples: dag.samples.len() as u64,
-        sites: sites(picture),
-        more_sites: picture.sites.more,
-        codes: codes(picture),
+        sites: sites(model),
+        more_sites: model.sites.more,
+        codes: codes(model),
         has: Has {
             cpu,
             queue,
@@ -372,20 +372,20 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
 }
 
 /// When the first deferred task was created, in ticks from the run's begin.
-fn first_spawn(picture: &Picture) -> Option<u64> {
-    let first = workspan_analysis::statistics::first_spawn(&picture.dag)?;
-    Some(first.saturating_sub(picture.begin))
+fn first_spawn(model: &RunModel) -> Option<u64> {
+    let first = workspan_analysis::statistics::first_spawn(&model.dag)?;
+    Some(first.saturating_sub(model.begin))
 }
 
-fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
-    let dag = &*picture.dag;
-    let mut busy = vec![0u64; picture.rows.len()];
+fn threads(model: &RunModel) -> Vec<ThreadMeta<'_>> {
+    let dag = &*model.dag;
+    let mut busy = vec![0u64; model.rows.len()];
     for s in 0..dag.strands.len() {
-        if let Some(busy) = busy.get_mut(usize::from(picture.rows.of(dag.strands.thread[s]))) {
-            *busy = busy.saturating_add(picture.weight(s as u32));
+        if let Some(busy) = busy.get_mut(usize::from(model.rows.of(dag.strands.thread[s]))) {
+            *busy = busy.saturating_add(model.weight(s as u32));
         }
     }
-    let elapsed = picture.elapsed().max(1) as f64;
+    let elapsed = model.elapsed().max(1) as f64;
     let main = main_thread(dag);
     let known = dag
         .meta
@@ -393,7 +393,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta<'_>> {
         .as_ref()
         .is_none_or(|unread| !unread.off_cpu);
     let mut workers_of = vec![0u32; dag.meta.processes.list.len()];
-    let rows = picture.rows.threads.iter().zip(busy);
+    let rows = model.rows.threads.iter().zip(busy);
     rows.map(|(&thread, busy)| {
         let process = process_of(dag, thread);
         let worker = dag.is_worker(thread);
@@ -480,9 +480,9 @@ fn main_thread(dag: &Dag) -> Option<ThreadId> {
     dag.strands.thread.get(first as usize).copied()
 }
 
-fn sites(picture: &Picture) -> Vec<SiteName<'_>> {
-    let name = |&place: &u32| site_name(place, picture.dag.places.get(place as usize));
-    picture.sites.places.iter().map(name).collect()
+fn sites(model: &RunModel) -> Vec<SiteName<'_>> {
+    let name = |&place: &u32| site_name(place, model.dag.places.get(place as usize));
+    model.sites.places.iter().map(name).collect()
 }
 
 fn site_name(place: u32, at: Option<&Place>) -> SiteName<'_> {
@@ -499,8 +499,8 @@ fn site_name(place: u32, at: Option<&Place>) -> SiteName<'_> {
     }
 }
 
-fn codes(picture: &Picture) -> Vec<CodeName<'_>> {
-    let all = picture.codes.all.iter();
+fn codes(model: &RunModel) -> Vec<CodeName<'_>> {
+    let all = model.codes.all.iter();
     all.map(|code| CodeName {
         label: shown(Some(code)),
         function: code.function.as_deref(),

@@ -9,13 +9,13 @@ use crate::run::Run;
 use crate::run::sites::REPORT_LIMITS;
 
 pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
-    let (picture, rest) = (run.picture()?, run.rest()?);
-    let json = rest.json.get_or_init(|| {
-        let statistics = rest.statistics(picture).ok();
+    let (model, analyses) = (run.model()?, run.analyses()?);
+    let json = analyses.json.get_or_init(|| {
+        let statistics = analyses.statistics(model).ok();
         report_json_of(
-            rest.dag(picture),
-            &rest.report,
-            &picture.measured,
+            analyses.dag(model),
+            &analyses.report,
+            &model.options,
             statistics,
             &REPORT_LIMITS,
         )

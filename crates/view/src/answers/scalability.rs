@@ -68,7 +68,7 @@ pub(crate) fn of_part(run: &Run) -> Result<Reply, ApiError> {
 }
 
 fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
-    let ws = &run.rest()?.report.work_span;
+    let ws = &run.analyses()?.report.work_span;
     let points = WORKERS.map(|workers| {
         let (lower, upper) = ws.speedup(workers);
         Point {
@@ -96,9 +96,9 @@ fn measured(session: &Session) -> Result<Vec<Measured<'_>>, ApiError> {
     let mut points = Vec::new();
     for run in &session.runs {
         let own = seconds(run)?;
-        let b = &run.rest()?.report.breakdown;
+        let b = &run.analyses()?.report.breakdown;
         // If records are missing, neither the run's elapsed time nor its work is known.
-        if own <= 0.0 || run.picture()?.dag.meta.unread.is_some() {
+        if own <= 0.0 || run.model()?.dag.meta.unread.is_some() {
             continue;
         }
         let serial = session.serial_of(run)?.filter(|_| session.runs.len() > 1);
@@ -120,7 +120,7 @@ fn measured(session: &Session) -> Result<Vec<Measured<'_>>, ApiError> {
             workers: b.workers,
             speedup,
             how,
-            simulated: is_simulated(&run.picture()?.dag.meta),
+            simulated: is_simulated(&run.model()?.dag.meta),
             against_serial: serial.is_some(),
             warning: serial.map(off_cpu).transpose()?.flatten(),
         });
@@ -129,14 +129,14 @@ fn measured(session: &Session) -> Result<Vec<Measured<'_>>, ApiError> {
 }
 
 fn seconds(run: &Run) -> Result<f64, ApiError> {
-    let picture = run.picture()?;
-    let rate = picture.dag.meta.ticks_per_second.max(1);
-    Ok(picture.elapsed() as f64 / rate as f64)
+    let model = run.model()?;
+    let rate = model.dag.meta.ticks_per_second.max(1);
+    Ok(model.elapsed() as f64 / rate as f64)
 }
 
 /// A warning, if the run that others are measured against did not have the machine to itself.
 fn off_cpu(base: &Run) -> Result<Option<String>, ApiError> {
-    let share = base.rest()?.report.breakdown.descheduled_share();
+    let share = base.analyses()?.report.breakdown.descheduled_share();
     Ok((share > MAX_OFF_CPU).then(|| {
         let (id, percent) = (base.id.to_uppercase(), 100.0 * share);
         format!(

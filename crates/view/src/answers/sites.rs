@@ -12,7 +12,7 @@ use workspan_dag::{PlaceId, StrandId, memory};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::sites::REPORT_LIMITS;
-use crate::run::{Picture, Rest, Run};
+use crate::run::{Run, RunAnalyses, RunModel};
 use crate::session::Session;
 use sizes::{Size, Sizes};
 use stretched::Stretched;
@@ -63,42 +63,45 @@ struct BlockExtra {
 }
 
 pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, ApiError> {
-    let (picture, rest) = (run.picture()?, run.rest()?);
+    let (model, analyses) = (run.model()?, run.analyses()?);
     let serial = serial(session, run)?;
-    if let Some(known) = rest.sites.get() {
+    if let Some(known) = analyses.sites.get() {
         return Ok(Reply::Json(known.clone()));
     }
-    let rows = rows(picture, rest, serial);
+    let rows = rows(model, analyses, serial);
     // The results are small; the memory used to compute them is not.
     memory::give_back();
     let reply = Reply::json(&rows)?;
     Ok(Reply::Json(
-        rest.sites.get_or_init(|| reply.bytes().to_vec()).clone(),
+        analyses
+            .sites
+            .get_or_init(|| reply.bytes().to_vec())
+            .clone(),
     ))
 }
 
 /// Another run of the program on one worker, if this one had more.
-fn serial<'a>(session: &'a Session, run: &Run) -> Result<Option<&'a Picture>, ApiError> {
-    let many = run.picture()?.dag.meta.workers > 1;
+fn serial<'a>(session: &'a Session, run: &Run) -> Result<Option<&'a RunModel>, ApiError> {
+    let many = run.model()?.dag.meta.workers > 1;
     let found = session.serial_of(run)?.filter(|_| many);
-    found.map(Run::picture).transpose()
+    found.map(Run::model).transpose()
 }
 
-fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExtra> {
-    let dag = &*picture.dag;
+fn rows(model: &RunModel, analyses: &RunAnalyses, serial: Option<&RunModel>) -> Vec<SiteExtra> {
+    let dag = &*model.dag;
     let delays = site_delays(dag);
     let mut by_code: Vec<OfCode> = Vec::new();
-    let free = FreeTime::new(&picture.dag);
-    let (sparks, blocks) = sparks(picture, free.as_ref(), &mut by_code);
-    let statistics = rest.statistics(picture).ok();
-    let stretched = serial.and_then(|serial| Stretched::new(serial, picture, &rest.report));
+    let free = FreeTime::new(&model.dag);
+    let (sparks, blocks) = sparks(model, free.as_ref(), &mut by_code);
+    let statistics = analyses.statistics(model).ok();
+    let stretched = serial.and_then(|serial| Stretched::new(serial, model, &analyses.report));
     let stretched = stretched.as_ref();
-    let mut longest = longest(picture);
+    let mut longest = longest(model);
     let lengths = statistics.map_or(&[][..], |s| &s.sites);
     let lengths: BTreeMap<PlaceId, _> = lengths.iter().map(|row| (row.site, row)).collect();
     let mut told = 0;
     let row = |site: &SiteRow| {
-        let number = usize::from(picture.sites.of(site.site));
+        let number = usize::from(model.sites.of(site.site));
         let spread = lengths.get(&site.site);
         let place = site.site as usize;
         let most = REPORT_LIMITS.blocks_of(blocks[number].len(), &mut told);
@@ -106,7 +109,7 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
             place: site.site,
             delay: delays[place].delay,
             buried: delays[place].buried_ticks,
-            spark: sparks[number].mean(picture),
+            spark: sparks[number].mean(model),
             lengths: spread.map_or_else(Lengths::default, |s| Lengths {
                 min: s.strand_lengths.minimum,
                 median: s.strand_lengths.median,
@@ -123,15 +126,15 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
                     work: by_code[i].work,
                     critical: by_code[i].critical,
                     count: by_code[i].count,
-                    spark: by_code[i].spark.mean(picture),
+                    spark: by_code[i].spark.mean(model),
                     stretch: stretched.and_then(|s| s.code(site.site, by_code[i].code)),
-                    sizes: by_code[i].sizes.rows(picture),
+                    sizes: by_code[i].sizes.rows(model),
                 })
                 .collect(),
         }
     };
     // Sites that have numbers come first.
-    let numbered = rest.report.sites.iter().take(picture.sites.places.len());
+    let numbered = analyses.report.sites.iter().take(model.sites.places.len());
     numbered.map(row).collect()
 }
 
@@ -140,10 +143,10 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
 struct Spark([u64; BINS]);
 
 impl Spark {
-    fn add(&mut self, picture: &Picture, start: u64, end: u64) {
-        let elapsed = u128::from(picture.elapsed().max(1));
+    fn add(&mut self, model: &RunModel, start: u64, end: u64) {
+        let elapsed = u128::from(model.elapsed().max(1));
         let edge = |i: usize| (elapsed * i as u128 / BINS as u128) as u64;
-        let (start, end) = (start - picture.begin, end - picture.begin);
+        let (start, end) = (start - model.begin, end - model.begin);
         let mut bin = (u128::from(start) * BINS as u128 / elapsed) as usize;
         // Bins begin at rounded-down ticks.
         while bin + 1 < BINS && edge(bin + 1) <= start {
@@ -158,8 +161,8 @@ impl Spark {
         }
     }
 
-    fn mean(&self, picture: &Picture) -> Vec<f32> {
-        let width = picture.elapsed().max(1) as f64 / BINS as f64;
+    fn mean(&self, model: &RunModel) -> Vec<f32> {
+        let width = model.elapsed().max(1) as f64 / BINS as f64;
         self.0.iter().map(|&t| (t as f64 / width) as f32).collect()
     }
 }
@@ -177,12 +180,12 @@ struct OfCode {
 /// Sums by site; and for each site its codes, those with most time first, as indices into
 /// `by_code`.
 fn sparks(
-    picture: &Picture,
+    model: &RunModel,
     free: Option<&FreeTime>,
     by_code: &mut Vec<OfCode>,
 ) -> (Vec<Spark>, Vec<Vec<usize>>) {
-    let dag = &*picture.dag;
-    let mut sites = vec![Spark([0; BINS]); picture.sites.places.len()];
+    let dag = &*model.dag;
+    let mut sites = vec![Spark([0; BINS]); model.sites.places.len()];
     let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); sites.len()];
     let mut index = std::collections::HashMap::new();
     for s in 0..dag.strands.len() {
@@ -191,12 +194,12 @@ fn sparks(
             continue;
         }
         let place = dag.tasks.site[dag.strands.task[s] as usize];
-        let site = usize::from(picture.sites.of(place));
+        let site = usize::from(model.sites.of(place));
         let Some(spark) = sites.get_mut(site) else {
             continue;
         };
-        let code = picture.codes.of(s as StrandId);
-        spark.add(picture, start, end);
+        let code = model.codes.of(s as StrandId);
+        spark.add(model, start, end);
         let i = *index.entry((site, code)).or_insert_with(|| {
             by_code.push(OfCode {
                 code,
@@ -210,15 +213,15 @@ fn sparks(
             by_code.len() - 1
         });
         let of = &mut by_code[i];
-        let weight = picture.weight(s as StrandId);
+        let weight = model.weight(s as StrandId);
         of.count += 1;
         of.work = of.work.saturating_add(weight);
-        if picture.critical(s as StrandId) {
+        if model.critical(s as StrandId) {
             of.critical = of.critical.saturating_add(weight);
         }
-        of.spark.add(picture, start, end);
+        of.spark.add(model, start, end);
         if let Some(free) = free {
-            of.sizes.add(picture, weight, (start, end), free);
+            of.sizes.add(model, weight, (start, end), free);
         }
     }
     for list in &mut blocks {
@@ -231,14 +234,14 @@ fn sparks(
 }
 
 /// For each site, the instances with the longest time from first start to last end, longest first.
-fn longest(picture: &Picture) -> Vec<Vec<Instance>> {
-    let (dag, begin) = (&*picture.dag, picture.begin);
-    let mut by_site: Vec<Vec<Instance>> = vec![Vec::new(); picture.sites.places.len()];
+fn longest(model: &RunModel) -> Vec<Vec<Instance>> {
+    let (dag, begin) = (&*model.dag, model.begin);
+    let mut by_site: Vec<Vec<Instance>> = vec![Vec::new(); model.sites.places.len()];
     let length = |i: &Instance| std::cmp::Reverse(i.end - i.start);
     for task in 0..dag.tasks.len() {
         let start = dag.strands.start[dag.tasks.first[task] as usize];
         let end = dag.strands.end[dag.tasks.last[task] as usize].max(start);
-        let site = usize::from(picture.sites.of(dag.tasks.site[task]));
+        let site = usize::from(model.sites.of(dag.tasks.site[task]));
         let Some(list) = by_site.get_mut(site) else {
             continue;
         };

@@ -7,7 +7,7 @@ use workspan_dag::Dag;
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::{Picture, Rest, Run};
+use crate::run::{Run, RunAnalyses, RunModel};
 use crate::session::Session;
 use crate::source_file;
 
@@ -35,13 +35,13 @@ pub(crate) fn answer(session: &Session, run: &Run, file: &str) -> Result<Reply, 
 
 /// The file's lines: from the disk if that is allowed, otherwise those that the trace contains.
 fn source<'a>(session: &Session, run: &Run, file: &'a str) -> Result<Source<'a>, ApiError> {
-    let picture = run.picture()?;
-    if !is_named(&picture.dag, file) {
+    let model = run.model()?;
+    if !is_named(&model.dag, file) {
         return Err(ApiError::not_found("The trace names no such source file."));
     }
-    let mut all = Files::of(picture, run.rest()?).all;
+    let mut all = Files::of(model, run.analyses()?).all;
     let known = all.remove(file).unwrap_or_default();
-    Ok(known.source(session, picture, file))
+    Ok(known.source(session, model, file))
 }
 
 /// Whether the trace names a source file `file`.
@@ -70,8 +70,8 @@ pub(crate) struct FileFacts<'a> {
 
 impl<'a> Files<'a> {
     /// Collects all files in one pass, as a trace may name as many files as it has places.
-    pub(crate) fn of(picture: &'a Picture, rest: &'a Rest) -> Files<'a> {
-        let dag = &*picture.dag;
+    pub(crate) fn of(model: &'a RunModel, analyses: &'a RunAnalyses) -> Files<'a> {
+        let dag = &*model.dag;
         let mut all: BTreeMap<&str, FileFacts> = BTreeMap::new();
         for place in &dag.places {
             if let Some(file) = &place.file {
@@ -87,7 +87,7 @@ impl<'a> Files<'a> {
                 all.entry(file).or_default();
             }
         }
-        let (heat, rate) = (&rest.report.samples, dag.meta.ticks_per_second);
+        let (heat, rate) = (&analyses.report.samples, dag.meta.ticks_per_second);
         for line in &heat.lines {
             if let Some(known) = all.get_mut(line.file.as_str()) {
                 let ticks = heat.ticks(line.samples, rate);
@@ -104,10 +104,10 @@ impl FileFacts<'_> {
     pub(crate) fn source<'f>(
         &self,
         session: &Session,
-        picture: &Picture,
+        model: &RunModel,
         file: &'f str,
     ) -> Source<'f> {
-        let read = source_file::read(&picture.dag, &session.settings.source_dirs, file);
+        let read = source_file::read(&model.dag, &session.settings.source_dirs, file);
         match read {
             Ok(read) => {
                 let lines = read.text.lines().zip(1u32..);

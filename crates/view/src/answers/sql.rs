@@ -56,9 +56,9 @@ pub(crate) fn answer(run: &Run, query: &str) -> Result<Reply, ApiError> {
     let query = query.trim().trim_end_matches(';');
     let mut database = Database::in_memory().map_err(failed)?;
     let read = database.columns_read_by(query).map_err(failed)?;
-    let picture = run.picture()?;
-    let dag = (*picture.dag).clone();
-    let tables = workspan_sql::Run::new(1, run.file_name(), dag, &picture.measured);
+    let model = run.model()?;
+    let dag = (*model.dag).clone();
+    let tables = workspan_sql::Run::new(1, run.file_name(), dag, &model.options);
     let tables = tables.map_err(failed)?;
     database.load(&tables, &read).map_err(failed)?;
     let limits = Limits {

@@ -9,7 +9,7 @@ use workspan_export::{State, Word, WordKind, summary};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::sites::NO_SITE;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 
 #[derive(Serialize)]
 struct Summary {
@@ -67,21 +67,21 @@ struct CheckText {
 }
 
 pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
-    let (picture, rest) = (run.picture()?, run.rest()?);
-    let dag = rest.dag(picture);
-    let said = summary(dag, &rest.report, &picture.measured);
-    let found = rest.report.causes.findings();
+    let (model, analyses) = (run.model()?, run.analyses()?);
+    let dag = analyses.dag(model);
+    let said = summary(dag, &analyses.report, &model.options);
+    let found = analyses.report.causes.findings();
     let pieces = |words: &[Word]| words.iter().map(|word| piece(dag, word)).collect();
     let findings = said.findings.iter().zip(found).map(|(words, finding)| {
-        let share = rest.report.causes.percent(finding.lost) / 100.0;
+        let share = analyses.report.causes.percent(finding.lost) / 100.0;
         FindingWords {
             id: finding.cause.id(),
             title: pieces(&words.title),
             evidence: pieces(&words.evidence),
             share,
             lost: finding.lost,
-            gain: rest.report.elapsed_gain(dag, finding),
-            show: show(picture, finding),
+            gain: analyses.report.elapsed_gain(dag, finding),
+            show: show(model, finding),
             source: source(dag, finding),
         }
     });
@@ -132,17 +132,17 @@ fn piece(dag: &Dag, word: &Word) -> Piece {
 
 /// The strand that shows a finding best, from its start to its end; the whole run if the finding is
 /// a sum over all of it.
-pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
-    let dag = &*picture.dag;
-    let site = picture.sites.of(finding.block.site);
+pub(crate) fn show(model: &RunModel, finding: &Finding) -> Show {
+    let dag = &*model.dag;
+    let site = model.sites.of(finding.block.site);
     let known = (finding.strand as usize) < dag.strands.len();
     let strand = known.then_some(finding.strand);
     let (start, end) = match strand.filter(|_| !is_everywhere(finding.cause)) {
         Some(s) => (dag.strands.start[s as usize], dag.strands.end[s as usize]),
-        None => (picture.begin, picture.end),
+        None => (model.begin, model.end),
     };
     // For a strand that waited, the interval begins when the strand was ready.
-    let start = match strand.and_then(|s| picture.ready(s)) {
+    let start = match strand.and_then(|s| model.ready(s)) {
         Some((ready, _)) if is_wait(finding.cause) => ready.min(start),
         _ => start,
     };
@@ -150,13 +150,13 @@ pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
         cause
             if cause.is_blocked() || matches!(cause, Cause::SerialStrand | Cause::OtherThreads) =>
         {
-            picture.codes.of_block(&finding.block)
+            model.codes.of_block(&finding.block)
         }
-        _ => strand.map(|s| picture.codes.of(s)),
+        _ => strand.map(|s| model.codes.of(s)),
     };
     Show {
-        t0: start.max(picture.begin) - picture.begin,
-        t1: end.min(picture.end) - picture.begin,
+        t0: start.max(model.begin) - model.begin,
+        t1: end.min(model.end) - model.begin,
         strand,
         site: (site != NO_SITE).then_some(site),
         code,

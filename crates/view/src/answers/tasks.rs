@@ -10,7 +10,7 @@ use workspan_dag::{StrandId, TaskId};
 use super::summary::show;
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::timeline::Index;
 
 /// Maximum number of codes given one by one.
@@ -18,7 +18,7 @@ const MAX_CODES: usize = 64;
 
 /// The selection of tasks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Of {
+pub(crate) enum TaskSelection {
     /// The tasks created at a site, given by its number in `RunMeta.sites`.
     Site(u16),
     /// A task with all its descendants.
@@ -81,63 +81,67 @@ struct Pair {
 ///
 /// # Errors
 /// The site or task does not exist, or the run is loading.
-pub(crate) fn answer(run: &Run, of: Of) -> Result<Reply, ApiError> {
-    let (picture, rest, tree) = (run.picture()?, run.rest()?, run.tree()?);
-    let dag = &*picture.dag;
+pub(crate) fn answer(run: &Run, of: TaskSelection) -> Result<Reply, ApiError> {
+    let (model, analyses, tree) = (run.model()?, run.analyses()?, run.tree()?);
+    let dag = &*model.dag;
     let (tasks, strands) = match of {
-        Of::Site(site) if usize::from(site) < picture.sites.places.len() => {
-            let place = |t: TaskId| picture.sites.of(dag.tasks.site[t as usize]);
+        TaskSelection::Site(site) if usize::from(site) < model.sites.places.len() => {
+            let place = |t: TaskId| model.sites.of(dag.tasks.site[t as usize]);
             let all = 0..dag.strands.len() as StrandId;
             let own = all.filter(|&s| place(dag.strands.task[s as usize]) == site);
-            let row = rest.report.sites.get(usize::from(site));
+            let row = analyses.report.sites.get(usize::from(site));
             (row.map_or(0, |row| row.count), own.collect())
         }
-        Of::Subtree(task) if (task as usize) < dag.tasks.len() => {
+        TaskSelection::Subtree(task) if (task as usize) < dag.tasks.len() => {
             let tasks = tree.with_descendants(task).iter();
             let mut own: Vec<StrandId> = tasks.flat_map(|&t| tree.strands_of(dag, t)).collect();
             own.sort_unstable();
             (tree.subtrees.tasks.get(task as usize), own)
         }
-        Of::Site(_) => return Err(ApiError::not_found("There is no such site in this run.")),
-        Of::Subtree(_) => return Err(ApiError::not_found("There is no such task in this run.")),
+        TaskSelection::Site(_) => {
+            return Err(ApiError::not_found("There is no such site in this run."));
+        }
+        TaskSelection::Subtree(_) => {
+            return Err(ApiError::not_found("There is no such task in this run."));
+        }
     };
     let has = |s: StrandId| strands.binary_search(&s).is_ok();
-    let findings = rest.report.causes.findings().into_iter().enumerate();
-    let inside = findings.filter(|(_, f)| show(picture, f).strand.is_some_and(has));
-    let mut codes = codes(picture, &strands);
+    let findings = analyses.report.causes.findings().into_iter().enumerate();
+    let inside = findings.filter(|(_, f)| show(model, f).strand.is_some_and(has));
+    let mut codes = codes(model, &strands);
     let more_codes = codes.len().saturating_sub(MAX_CODES);
     codes.truncate(MAX_CODES);
     Reply::json(&TasksReport {
         tasks,
-        sums: sums(picture, &strands),
-        active: active(picture, &strands),
+        sums: sums(model, &strands),
+        active: active(model, &strands),
         codes,
         more_codes,
         findings: inside.map(|(i, _)| i).collect(),
-        steals: steals(picture, run.timeline()?, &strands),
+        steals: steals(model, run.timeline()?, &strands),
     })
 }
 
-fn sums(picture: &Picture, strands: &[StrandId]) -> Sums {
-    let (all, facts) = (&picture.dag.strands, &picture.facts);
+fn sums(model: &RunModel, strands: &[StrandId]) -> Sums {
+    let (all, facts) = (&model.dag.strands, &model.facts);
     let mut sums = Sums {
         start: u64::MAX,
         ..Sums::default()
     };
     for &s in strands {
         let i = s as usize;
-        let weight = picture.weight(s);
+        let weight = model.weight(s);
         sums.strands += 1;
-        sums.start = sums.start.min(all.start[i] - picture.begin);
-        sums.end = sums.end.max(all.end[i] - picture.begin);
+        sums.start = sums.start.min(all.start[i] - model.begin);
+        sums.end = sums.end.max(all.end[i] - model.begin);
         sums.work = sums.work.saturating_add(weight);
         sums.recording += facts.recording.get(i);
         sums.descheduled += facts.descheduled.get(i);
         sums.blocked += facts.blocked.get(i);
-        if picture.critical(s) {
+        if model.critical(s) {
             sums.critical = sums.critical.saturating_add(weight);
         }
-        if let Some((ready, _)) = picture.ready(s) {
+        if let Some((ready, _)) = model.ready(s) {
             sums.ready += all.start[i].saturating_sub(ready);
         }
     }
@@ -146,8 +150,8 @@ fn sums(picture: &Picture, strands: &[StrandId]) -> Sums {
 }
 
 /// Ticks in which at least one of the strands ran.
-fn active(picture: &Picture, strands: &[StrandId]) -> u64 {
-    let all = &picture.dag.strands;
+fn active(model: &RunModel, strands: &[StrandId]) -> u64 {
+    let all = &model.dag.strands;
     let mut times: Vec<(u64, u64)> = strands
         .iter()
         .map(|&s| (all.start[s as usize], all.end[s as usize]))
@@ -162,11 +166,11 @@ fn active(picture: &Picture, strands: &[StrandId]) -> u64 {
 }
 
 /// Sums by code, those with most work first.
-fn codes(picture: &Picture, strands: &[StrandId]) -> Vec<OfCode> {
+fn codes(model: &RunModel, strands: &[StrandId]) -> Vec<OfCode> {
     let mut by: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
     for &s in strands {
-        let (work, count) = by.entry(picture.codes.of(s)).or_default();
-        *work = work.saturating_add(picture.weight(s));
+        let (work, count) = by.entry(model.codes.of(s)).or_default();
+        *work = work.saturating_add(model.weight(s));
         *count += 1;
     }
     let of = |(code, (work, strands))| OfCode {
@@ -181,8 +185,8 @@ fn codes(picture: &Picture, strands: &[StrandId]) -> Vec<OfCode> {
 }
 
 /// Steals of the strands themselves, and of strands that they made ready.
-fn steals(picture: &Picture, index: &Index, strands: &[StrandId]) -> Steals {
-    let dag = &*picture.dag;
+fn steals(model: &RunModel, index: &Index, strands: &[StrandId]) -> Steals {
+    let dag = &*model.dag;
     let mut steals = Steals::default();
     let mut pairs: BTreeMap<(u16, u16), u64> = BTreeMap::new();
     for &(s, victim) in index.arcs.stolen() {
@@ -194,8 +198,8 @@ fn steals(picture: &Picture, index: &Index, strands: &[StrandId]) -> Steals {
         }
         steals.stolen += 1;
         steals.leaps += u64::from(index.arcs.is_leap(s));
-        let thief = picture.rows.of(dag.strands.thread[s as usize]);
-        *pairs.entry((thief, picture.rows.of(victim))).or_default() += 1;
+        let thief = model.rows.of(dag.strands.thread[s as usize]);
+        *pairs.entry((thief, model.rows.of(victim))).or_default() += 1;
     }
     let most = pairs
         .into_iter()

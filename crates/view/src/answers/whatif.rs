@@ -8,7 +8,7 @@ use workspan_analysis::{Outcome, Target, TargetSet, speedup_bounds};
 use super::scalability::{Point, WORKERS};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 
 /// Maximum number of factors in one request. The maximum number of targets is 64 times as large.
 const MAX_FACTORS: usize = 32;
@@ -42,7 +42,7 @@ pub(crate) fn answer(run: &Run, what: &str, factors: &str) -> Result<Reply, ApiE
 
 /// The gain if some code were faster, by factor.
 pub(crate) struct WhatIfAnswer<'a> {
-    picture: &'a Picture,
+    model: &'a RunModel,
     together: TargetSet<'a>,
     outcomes: Vec<Outcome>,
 }
@@ -57,20 +57,20 @@ impl<'a> WhatIfAnswer<'a> {
         what: &str,
         factors: &[f64],
     ) -> Result<WhatIfAnswer<'a>, ApiError> {
-        let picture = run.picture()?;
+        let model = run.model()?;
         let mut targets = Vec::new();
         for one in what.split(',').filter(|one| !one.is_empty()) {
-            targets.extend(target(picture, one)?);
+            targets.extend(target(model, one)?);
         }
         if targets.is_empty() || targets.len() > 64 * MAX_FACTORS {
             return Err(ApiError::bad_request(
                 "There is nothing in it to be faster.",
             ));
         }
-        let together = TargetSet::new(&picture.dag, &picture.measured, &targets).map_err(wrong)?;
+        let together = TargetSet::new(&model.dag, &model.options, &targets).map_err(wrong)?;
         let outcomes = together.outcomes(factors).map_err(wrong)?;
         Ok(WhatIfAnswer {
-            picture,
+            model,
             together,
             outcomes,
         })
@@ -84,9 +84,9 @@ impl<'a> WhatIfAnswer<'a> {
         let outcomes = self.outcomes.get(factors).unwrap_or_default();
         let first = outcomes.first().ok_or_else(no_factors)?.factor;
         let path = self.together.critical_path(first).map_err(wrong)?;
-        let mut by_code = vec![0.0; self.picture.codes.all.len()];
+        let mut by_code = vec![0.0; self.model.codes.all.len()];
         for strand in path {
-            by_code[usize::from(self.picture.codes.of(strand.strand))] += strand.weight;
+            by_code[usize::from(self.model.codes.of(strand.strand))] += strand.weight;
         }
         let codes = (0u16..).zip(by_code).filter(|(_, weight)| *weight > 0.0);
         let mut critical: Vec<Critical> = codes
@@ -143,14 +143,14 @@ fn no_factors() -> ApiError {
 
 /// The targets that `text` names: `site:<place>`, `code:<index>`, `lines:<file>:<from>-<to>` or
 /// `region:<label>`.
-fn target(picture: &Picture, text: &str) -> Result<Vec<Target>, ApiError> {
+fn target(model: &RunModel, text: &str) -> Result<Vec<Target>, ApiError> {
     let absent = || ApiError::not_found("The run has no such code to be faster.");
     let (kind, what) = text.split_once(':').ok_or_else(absent)?;
-    let dag = &*picture.dag;
+    let dag = &*model.dag;
     match kind {
         "site" => {
             let place = what.parse::<u32>().map_err(|_| absent())?;
-            if !picture.sites.places.contains(&place) {
+            if !model.sites.places.contains(&place) {
                 return Err(absent());
             }
             Ok(vec![Target::Site {
@@ -160,7 +160,7 @@ fn target(picture: &Picture, text: &str) -> Result<Vec<Target>, ApiError> {
         }
         "code" => {
             let number = what.parse::<usize>().map_err(|_| absent())?;
-            let code = picture.codes.all.get(number).ok_or_else(absent)?;
+            let code = model.codes.all.get(number).ok_or_else(absent)?;
             let blocks = code.blocks.iter().copied().map(Target::Block);
             Ok(blocks.collect())
         }

@@ -10,7 +10,7 @@ use workspan_dag::{Dag, StrandId, TaskId};
 use super::Index;
 use super::sequence::{NodeId, Step};
 use crate::inside::tree::can_open;
-use crate::run::Picture;
+use crate::run::RunModel;
 use crate::run::codes::shown;
 
 /// Number of bins of `running`.
@@ -50,7 +50,7 @@ pub(crate) struct Folded {
 
 /// Sums over a set of strands.
 #[derive(Debug)]
-pub(super) struct Inside {
+pub(super) struct SubtreeSums {
     start: u64,
     end: u64,
     critical: bool,
@@ -62,26 +62,26 @@ pub(super) struct Inside {
     strands: u64,
 }
 
-impl Inside {
+impl SubtreeSums {
     /// Sums over the strands that `each` visits. `each` is called twice.
-    fn new(picture: &Picture, each: impl Fn(&mut dyn FnMut(StrandId))) -> Inside {
-        let strands = &picture.dag.strands;
+    fn new(model: &RunModel, each: impl Fn(&mut dyn FnMut(StrandId))) -> SubtreeSums {
+        let strands = &model.dag.strands;
         let (mut start, mut end) = (u64::MAX, 0);
         let mut critical = false;
         let mut rows = Vec::new();
         let mut codes = Vec::new();
         let (mut tasks, mut inside) = (0u64, 0u64);
         each(&mut |s| {
-            if let Some(fold) = picture.dag.fold_of(s) {
+            if let Some(fold) = model.dag.fold_of(s) {
                 tasks = tasks.saturating_add(fold.tasks);
                 inside = inside.saturating_add(fold.strands.saturating_sub(1));
             }
             let (from, to) = (strands.start[s as usize], strands.end[s as usize]);
             (start, end) = (start.min(from), end.max(to));
-            critical |= picture.critical(s);
-            let row = picture.rows.of(strands.thread[s as usize]);
+            critical |= model.critical(s);
+            let row = model.rows.of(strands.thread[s as usize]);
             add(&mut rows, row, to - from);
-            add(&mut codes, picture.codes.of(s), to - from);
+            add(&mut codes, model.codes.of(s), to - from);
         });
         let start = start.min(end);
         let mut running = vec![0.0; BINS];
@@ -103,9 +103,9 @@ impl Inside {
         let code = codes
             .into_iter()
             .max_by_key(|c| (c.1, std::cmp::Reverse(c.0)));
-        Inside {
-            start: start.saturating_sub(picture.begin),
-            end: end.saturating_sub(picture.begin),
+        SubtreeSums {
+            start: start.saturating_sub(model.begin),
+            end: end.saturating_sub(model.begin),
             critical,
             code: code.map_or(u16::MAX, |c| c.0),
             rows,
@@ -116,9 +116,9 @@ impl Inside {
     }
 }
 
-impl Inside {
+impl SubtreeSums {
     fn bytes(&self) -> usize {
-        size_of::<Inside>() + size_of_val(&*self.rows) + size_of_val(&*self.running)
+        size_of::<SubtreeSums>() + size_of_val(&*self.rows) + size_of_val(&*self.running)
     }
 }
 
@@ -131,13 +131,13 @@ fn add(sums: &mut Vec<(u16, u64)>, key: u16, ticks: u64) {
 }
 
 /// The sums over a task with its descendants.
-fn of_task(picture: &Picture, tree: &Index, task: TaskId) -> Arc<Inside> {
+fn of_task(model: &RunModel, tree: &Index, task: TaskId) -> Arc<SubtreeSums> {
     let many = tree.subtrees.strands.get(task as usize) > MAX_UNCACHED_STRANDS;
     if let Some(inside) = tree.known.get(&task).filter(|_| many) {
         return inside;
     }
-    let dag = &*picture.dag;
-    let inside = Arc::new(Inside::new(picture, |f| {
+    let dag = &*model.dag;
+    let inside = Arc::new(SubtreeSums::new(model, |f| {
         for &t in tree.with_descendants(task) {
             each_strand(dag, t, f);
         }
@@ -157,17 +157,17 @@ fn each_strand(dag: &Dag, task: TaskId, f: &mut dyn FnMut(StrandId)) {
 }
 
 /// A collapsed task; `depends` are the nodes it depends on.
-pub(super) fn task(picture: &Picture, tree: &Index, task: TaskId, depends: Vec<String>) -> Folded {
-    let (dag, i) = (&*picture.dag, task as usize);
-    let inside = of_task(picture, tree, task);
+pub(super) fn task(model: &RunModel, tree: &Index, task: TaskId, depends: Vec<String>) -> Folded {
+    let (dag, i) = (&*model.dag, task as usize);
+    let inside = of_task(model, tree, task);
     let first = dag.tasks.first[i];
-    let own = own_code(picture, tree, task);
+    let own = own_code(model, tree, task);
     let all = &tree.subtrees;
     Folded {
         id: NodeId::Task(task).to_string(),
-        site: picture.sites.of(dag.tasks.site[i]),
+        site: model.sites.of(dag.tasks.site[i]),
         code: own,
-        label: label(picture, own),
+        label: label(model, own),
         task,
         tasks: all.tasks.get(i).saturating_add(inside.tasks),
         strands: all.strands.get(i).saturating_add(inside.strands),
@@ -176,25 +176,23 @@ pub(super) fn task(picture: &Picture, tree: &Index, task: TaskId, depends: Vec<S
         span: all.span.get(i),
         start: inside.start,
         end: inside.end,
-        ready: picture
-            .ready(first)
-            .map(|r| r.0.saturating_sub(picture.begin)),
+        ready: model.ready(first).map(|r| r.0.saturating_sub(model.begin)),
         critical: inside.critical,
         critical_work: all.critical_work.get(i),
         rows: inside.rows.clone(),
         running: inside.running.clone(),
         depends,
-        expandable: all.strands.get(i) > 1 || can_open(picture, first),
+        expandable: all.strands.get(i) > 1 || can_open(model, first),
         section: false,
     }
 }
 
 /// The code for which the task's own strands ran longest.
-fn own_code(picture: &Picture, tree: &Index, task: TaskId) -> u16 {
-    let dag = &*picture.dag;
+fn own_code(model: &RunModel, tree: &Index, task: TaskId) -> u16 {
+    let dag = &*model.dag;
     let mut codes = Vec::new();
     for s in tree.strands_of(dag, task) {
-        add(&mut codes, picture.codes.of(s), picture.weight(s));
+        add(&mut codes, model.codes.of(s), model.weight(s));
     }
     let most = codes
         .into_iter()
@@ -202,20 +200,20 @@ fn own_code(picture: &Picture, tree: &Index, task: TaskId) -> u16 {
     most.map_or(u16::MAX, |c| c.0)
 }
 
-pub(super) fn label(picture: &Picture, code: u16) -> String {
-    shown(picture.codes.all.get(usize::from(code))).to_owned()
+pub(super) fn label(model: &RunModel, code: u16) -> String {
+    shown(model.codes.all.get(usize::from(code))).to_owned()
 }
 
 /// A collapsed stretch of a sequence.
 pub(super) fn group(
-    picture: &Picture,
+    model: &RunModel,
     tree: &Index,
     id: &NodeId,
     steps: &[Step],
     depends: Vec<String>,
 ) -> Folded {
-    let dag = &*picture.dag;
-    let inside = Inside::new(picture, |f| {
+    let dag = &*model.dag;
+    let inside = SubtreeSums::new(model, |f| {
         for step in steps {
             match *step {
                 Step::Strand(s) => f(s),
@@ -233,9 +231,9 @@ pub(super) fn group(
         match *step {
             Step::Strand(s) => {
                 strands += 1;
-                work = work.saturating_add(picture.weight(s));
-                if picture.critical(s) {
-                    critical_work = critical_work.saturating_add(path(picture, s));
+                work = work.saturating_add(model.weight(s));
+                if model.critical(s) {
+                    critical_work = critical_work.saturating_add(path(model, s));
                 }
             }
             Step::Child(t) => {
@@ -262,15 +260,15 @@ pub(super) fn group(
     let site = site.unwrap_or(dag.tasks.site[task as usize]);
     Folded {
         id: id.to_string(),
-        site: picture.sites.of(site),
+        site: model.sites.of(site),
         code: inside.code,
-        label: label(picture, inside.code),
+        label: label(model, inside.code),
         task,
         tasks,
         strands,
         children,
         work,
-        span: span(picture, tree, steps),
+        span: span(model, tree, steps),
         start: inside.start,
         end: inside.end,
         ready: None,
@@ -284,15 +282,15 @@ pub(super) fn group(
     }
 }
 
-fn path(picture: &Picture, s: StrandId) -> u64 {
-    let weight = path_weight(&picture.dag, s, picture.weight(s), 0);
+fn path(model: &RunModel, s: StrandId) -> u64 {
+    let weight = path_weight(&model.dag, s, model.weight(s), 0);
     u64::try_from(weight).unwrap_or(u64::MAX)
 }
 
 /// The heaviest path through a stretch of a sequence. It runs along the task's strands, and through
 /// each child from where it is created to where it is waited for.
-fn span(picture: &Picture, tree: &Index, steps: &[Step]) -> u64 {
-    let dag = &*picture.dag;
+fn span(model: &RunModel, tree: &Index, steps: &[Step]) -> u64 {
+    let dag = &*model.dag;
     let (mut cursor, mut most) = (0u64, 0u64);
     let mut ends: BTreeMap<TaskId, u64> = BTreeMap::new();
     for step in steps {
@@ -307,7 +305,7 @@ fn span(picture: &Picture, tree: &Index, steps: &[Step]) -> u64 {
                         }
                     }
                 }
-                cursor = cursor.saturating_add(path(picture, s));
+                cursor = cursor.saturating_add(path(model, s));
             }
             Step::Child(t) => {
                 let end = cursor.saturating_add(tree.subtrees.span.get(t as usize));

@@ -10,7 +10,7 @@ use super::folded::{self, Folded};
 use super::sequence::{NodeId, Step, cut, sequence, steps};
 use super::{Index, MAX_ITEMS};
 use crate::inside::tree::{Sums, can_open};
-use crate::run::Picture;
+use crate::run::RunModel;
 use crate::timeline::Source;
 
 /// Maximum number of signals given for a wait.
@@ -148,14 +148,14 @@ fn sections_of(dag: &Dag, steps: &[Step]) -> Vec<Range<usize>> {
 
 /// The items of a node; their number is limited to [`MAX_ITEMS`].
 pub(super) fn items(
-    picture: &Picture,
+    model: &RunModel,
     source: &Source,
     tree: &Index,
     node: NodeId,
     sections: bool,
 ) -> Vec<Item> {
-    let steps = steps(picture, tree, &node);
-    let pieces = pieces(&picture.dag, &node, &steps, sections);
+    let steps = steps(model, tree, &node);
+    let pieces = pieces(&model.dag, &node, &steps, sections);
     // The id under which each child is shown here.
     let mut shown: BTreeMap<TaskId, String> = BTreeMap::new();
     for Piece {
@@ -179,7 +179,7 @@ pub(super) fn items(
         names
     };
     let depends_of = |task: TaskId| {
-        let dag = &*picture.dag;
+        let dag = &*model.dag;
         match dag.dependents.binary_search(&task) {
             Ok(at) => dag.depends.get(at),
             Err(_) => &[],
@@ -195,7 +195,7 @@ pub(super) fn items(
                 }
             }
             let depends = names(&on, &id.to_string());
-            let group = folded::group(picture, tree, id, inside, depends);
+            let group = folded::group(model, tree, id, inside, depends);
             return Item::Group(Folded {
                 section: piece.is_section,
                 ..group
@@ -204,7 +204,7 @@ pub(super) fn items(
         match inside[0] {
             Step::Child(task) => {
                 let depends = names(depends_of(task), "");
-                Item::Task(folded::task(picture, tree, task, depends))
+                Item::Task(folded::task(model, tree, task, depends))
             }
             Step::Strand(s) => {
                 let after = &steps[piece.steps.end..];
@@ -213,13 +213,7 @@ pub(super) fn items(
                     Step::Strand(_) => None,
                 });
                 let creates: Vec<TaskId> = created.collect();
-                Item::Strand(strand(
-                    picture,
-                    source,
-                    s,
-                    |tasks| names(tasks, ""),
-                    &creates,
-                ))
+                Item::Strand(strand(model, source, s, |tasks| names(tasks, ""), &creates))
             }
         }
     };
@@ -227,14 +221,14 @@ pub(super) fn items(
 }
 
 fn strand(
-    picture: &Picture,
+    model: &RunModel,
     source: &Source,
     s: StrandId,
     names: impl Fn(&[TaskId]) -> Vec<String>,
     creates: &[TaskId],
 ) -> Strand {
-    let (dag, i) = (&*picture.dag, s as usize);
-    let since = |t: u64| t.saturating_sub(picture.begin);
+    let (dag, i) = (&*model.dag, s as usize);
+    let since = |t: u64| t.saturating_sub(model.begin);
     let wait = dag.waits.index_of(s);
     let joined = wait.map_or(&[][..], |w| dag.waits.tasks.get(w));
     let signals = wait.map_or(&[][..], |w| dag.waits.signals.get(w));
@@ -242,29 +236,29 @@ fn strand(
     Strand {
         id: s,
         task,
-        row: picture.rows.of(dag.strands.thread[i]),
+        row: model.rows.of(dag.strands.thread[i]),
         start: since(dag.strands.start[i]),
         end: since(dag.strands.end[i]),
-        weight: picture.weight(s),
-        code: picture.codes.of(s),
-        site: picture.sites.of(dag.tasks.site[task as usize]),
-        critical: picture.critical(s),
+        weight: model.weight(s),
+        code: model.codes.of(s),
+        site: model.sites.of(dag.tasks.site[task as usize]),
+        critical: model.critical(s),
         ready_path: source.on_ready_path(s),
-        ready: picture.ready(s).map(|r| since(r.0)),
+        ready: model.ready(s).map(|r| since(r.0)),
         creates: names(creates),
         joins: names(joined),
         signals: signals.iter().take(MAX_SIGNALS).copied().collect(),
         end_kind: dag.strands.end_kind[i] as u8,
         folded: dag.fold_of(s).map_or(0, |fold| fold.tasks),
-        inside: sums(picture, s),
+        inside: sums(model, s),
         inner: None,
     }
 }
 
 /// The sums over what strand `s` stands for, if it can be opened.
-fn sums(picture: &Picture, s: StrandId) -> Option<Sums> {
-    let fold = picture.dag.fold_of(s).filter(|_| can_open(picture, s))?;
-    let critical = picture.critical(s);
+fn sums(model: &RunModel, s: StrandId) -> Option<Sums> {
+    let fold = model.dag.fold_of(s).filter(|_| can_open(model, s))?;
+    let critical = model.critical(s);
     Some(Sums {
         tasks: fold.tasks,
         strands: fold.strands,
@@ -277,21 +271,21 @@ fn sums(picture: &Picture, s: StrandId) -> Option<Sums> {
 /// The groups to expand, outermost first, so that a step of `around` (or a root) can be seen once
 /// `around` is expanded.
 pub(super) fn groups_to(
-    picture: &Picture,
+    model: &RunModel,
     tree: &Index,
     around: Option<TaskId>,
     sought: Step,
     sections: bool,
 ) -> Vec<NodeId> {
     let (mut node, all) = match around {
-        None => (NodeId::Run, steps(picture, tree, &NodeId::Run).into()),
+        None => (NodeId::Run, steps(model, tree, &NodeId::Run).into()),
         Some(task) => {
             // Most tasks have few steps; computing the group names of a million steps takes long.
             let few = tree.children(task).count() as u64 + tree.subtrees.strands.get(task as usize);
             if few <= MAX_ITEMS as u64 && !sections {
                 return Vec::new();
             }
-            (NodeId::Task(task), sequence(&picture.dag, tree, task))
+            (NodeId::Task(task), sequence(&model.dag, tree, task))
         }
     };
     let mut groups = Vec::new();
@@ -300,7 +294,7 @@ pub(super) fn groups_to(
         return groups;
     };
     loop {
-        let found = pieces(&picture.dag, &node, &all[inside.clone()], sections)
+        let found = pieces(&model.dag, &node, &all[inside.clone()], sections)
             .into_iter()
             .find(|piece| piece.steps.contains(&(at - inside.start)));
         let Some(Piece {

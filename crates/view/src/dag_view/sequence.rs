@@ -7,7 +7,7 @@ use std::sync::Arc;
 use workspan_dag::{Dag, NONE, StrandId, TaskId};
 
 use super::Index;
-use crate::run::Picture;
+use crate::run::RunModel;
 
 /// A node of the DAG, as requests name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,12 +35,12 @@ impl fmt::Display for NodeId {
 
 impl NodeId {
     /// Parses the id of a node; `None` if the run has no such node.
-    pub(super) fn parse(picture: &Picture, tree: &Index, id: &str) -> Option<NodeId> {
+    pub(super) fn parse(model: &RunModel, tree: &Index, id: &str) -> Option<NodeId> {
         fn number<N: std::str::FromStr>(text: &str) -> Option<N> {
             let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
             digits.then(|| text.parse().ok()).flatten()
         }
-        let count = picture.dag.tasks.len();
+        let count = model.dag.tasks.len();
         if id == "r" {
             return Some(NodeId::Run);
         }
@@ -62,7 +62,7 @@ impl NodeId {
             return inside.then_some(NodeId::Roots(from..to));
         }
         let task = number(of).filter(known)?;
-        let inside = to <= sequence(&picture.dag, tree, task).len();
+        let inside = to <= sequence(&model.dag, tree, task).len();
         inside.then_some(NodeId::Group(task, from..to))
     }
 }
@@ -112,14 +112,14 @@ fn walk(dag: &Dag, tree: &Index, task: TaskId) -> Vec<Step> {
 }
 
 /// The steps of a node, which are a range of a task's sequence or of the roots.
-pub(super) fn steps(picture: &Picture, tree: &Index, node: &NodeId) -> Vec<Step> {
+pub(super) fn steps(model: &RunModel, tree: &Index, node: &NodeId) -> Vec<Step> {
     let roots = || tree.roots().map(Step::Child);
     match node {
         NodeId::Run => roots().collect(),
         NodeId::Roots(range) => roots().skip(range.start).take(range.len()).collect(),
-        NodeId::Task(task) => sequence(&picture.dag, tree, *task).to_vec(),
+        NodeId::Task(task) => sequence(&model.dag, tree, *task).to_vec(),
         NodeId::Group(task, range) => {
-            let all = sequence(&picture.dag, tree, *task);
+            let all = sequence(&model.dag, tree, *task);
             all.get(range.clone()).unwrap_or_default().to_vec()
         }
     }

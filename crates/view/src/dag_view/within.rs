@@ -14,7 +14,7 @@ use super::inside::{Item, Strand};
 use super::sequence::cut;
 use crate::detail::since;
 use crate::inside::tree::{Index, Tree};
-use crate::run::Picture;
+use crate::run::RunModel;
 pub(crate) use id::WithinId;
 
 /// A step of a task's sequence.
@@ -59,7 +59,7 @@ fn pieces(tree: &Tree, task: Index, steps: &Range<usize>) -> Vec<(Option<WithinI
 
 /// The items of a node; their number is limited to [`MAX_ITEMS`]. `None` if the strand has no such
 /// node.
-pub(super) fn items(picture: &Picture, tree: &Tree, node: &WithinId) -> Option<Vec<Item>> {
+pub(super) fn items(model: &RunModel, tree: &Tree, node: &WithinId) -> Option<Vec<Item>> {
     if node.task as usize >= tree.tasks.len() {
         return None;
     }
@@ -115,7 +115,7 @@ pub(super) fn items(picture: &Picture, tree: &Tree, node: &WithinId) -> Option<V
         .iter()
         .map(|piece| {
             Some(card(
-                picture,
+                model,
                 tree,
                 node.task,
                 &all[piece.1.clone()],
@@ -123,7 +123,7 @@ pub(super) fn items(picture: &Picture, tree: &Tree, node: &WithinId) -> Option<V
             ))
         })
         .collect();
-    run_in(picture, tree, piece_of, &mut cards);
+    run_in(model, tree, piece_of, &mut cards);
     // For strands that are items themselves: the tasks that each created and waited for.
     let mut items = Vec::with_capacity(pieces.len());
     for (at, ((group, piece), card)) in pieces.iter().zip(cards).enumerate() {
@@ -147,7 +147,7 @@ pub(super) fn items(picture: &Picture, tree: &Tree, node: &WithinId) -> Option<V
                 };
                 let creates = created.filter_map(|t| shown(&t)).collect();
                 let joins = joined.filter_map(|t| shown(&t)).collect();
-                Item::Strand(strand(picture, tree, s, creates, joins))
+                Item::Strand(strand(model, tree, s, creates, joins))
             }
         });
     }
@@ -164,27 +164,27 @@ fn child_id(tree: &Tree, task: Index) -> String {
 }
 
 fn strand(
-    picture: &Picture,
+    model: &RunModel,
     tree: &Tree,
     s: Index,
     creates: Vec<String>,
     joins: Vec<String>,
 ) -> Strand {
-    let dag = &*picture.dag;
+    let dag = &*model.dag;
     let (of, known) = (&tree.whole.strands[s as usize], &tree.strands[s as usize]);
     let outer = tree.strand as usize;
     Strand {
         id: tree.strand,
         task: dag.strands.task[outer],
-        row: picture.rows.of(dag.strands.thread[outer]),
-        start: since(picture, of.start),
-        end: since(picture, of.end),
+        row: model.rows.of(dag.strands.thread[outer]),
+        start: since(model, of.start),
+        end: since(model, of.end),
         weight: known.weight,
         code: known.code,
-        site: site(picture, tree, of.task),
+        site: site(model, tree, of.task),
         critical: known.critical,
         ready_path: known.ready_path,
-        ready: (known.ready < of.start).then(|| since(picture, known.ready)),
+        ready: (known.ready < of.start).then(|| since(model, known.ready)),
         creates,
         joins,
         signals: Vec::new(),
@@ -201,20 +201,20 @@ fn fold_of(tree: &Tree, s: Index) -> Option<&ExpandedFold> {
     tree.whole.folds.get(fold as usize)
 }
 
-fn site(picture: &Picture, tree: &Tree, task: Index) -> u16 {
-    let dag = &*picture.dag;
+fn site(model: &RunModel, tree: &Tree, task: Index) -> u16 {
+    let dag = &*model.dag;
     match tree.whole.tasks.get(task as usize) {
-        Some(known) if task > 0 => picture.sites.of(known.site),
+        Some(known) if task > 0 => model.sites.of(known.site),
         _ => {
             let own = dag.strands.task[tree.strand as usize];
-            picture.sites.of(dag.tasks.site[own as usize])
+            model.sites.of(dag.tasks.site[own as usize])
         }
     }
 }
 
 /// The collapsed form of some steps of a task.
-fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId) -> Folded {
-    let dag = &*picture.dag;
+fn card(model: &RunModel, tree: &Tree, of: Index, steps: &[Step], id: &WithinId) -> Folded {
+    let dag = &*model.dag;
     let outer = tree.strand as usize;
     let is_task = id.range.is_none();
     let (mut tasks, mut strands, mut children) = (0, 0, 0);
@@ -284,9 +284,9 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
     });
     Folded {
         id: id.to_string(),
-        site: site(picture, tree, sited.unwrap_or(of)),
+        site: site(model, tree, sited.unwrap_or(of)),
         code: code.0,
-        label: label(picture, code.0),
+        label: label(model, code.0),
         task: dag.strands.task[outer],
         tasks,
         strands,
@@ -297,9 +297,9 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
         },
         work,
         span,
-        start: since(picture, start),
-        end: since(picture, end),
-        ready: ready.filter(|r| r.0 < r.1).map(|r| since(picture, r.0)),
+        start: since(model, start),
+        end: since(model, end),
+        ready: ready.filter(|r| r.0 < r.1).map(|r| since(model, r.0)),
         critical,
         critical_work,
         rows: Vec::new(),
@@ -312,14 +312,14 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
 
 /// Fills the times at which the strands of each card ran. All of them ran on one thread.
 fn run_in(
-    picture: &Picture,
+    model: &RunModel,
     tree: &Tree,
     piece_of: impl Fn(usize) -> u32,
     cards: &mut [Option<Folded>],
 ) {
-    let row = picture
+    let row = model
         .rows
-        .of(picture.dag.strands.thread[tree.strand as usize]);
+        .of(model.dag.strands.thread[tree.strand as usize]);
     let mut busy = vec![0u64; cards.len()];
     for card in cards.iter_mut().flatten() {
         card.running = vec![0.0; BINS];
@@ -334,7 +334,7 @@ fn run_in(
         if width <= 0.0 {
             continue;
         }
-        let bins = |t: u64| since(picture, t).saturating_sub(card.start) as f64 / width;
+        let bins = |t: u64| since(model, t).saturating_sub(card.start) as f64 / width;
         let (from, to) = (bins(s.start), bins(s.end));
         let mut bin = (from as usize).min(BINS - 1);
         while bin < BINS && (bin as f64) < to {

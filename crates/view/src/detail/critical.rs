@@ -9,7 +9,7 @@ use workspan_dag::StrandId;
 use super::since;
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 
 /// Maximum number of rows in an answer.
 const MAX_ROWS: usize = 500;
@@ -46,39 +46,37 @@ struct Row {
 /// # Errors
 /// The run is loading.
 pub(crate) fn critical(run: &Run) -> Result<Reply, ApiError> {
-    let (picture, index) = (run.picture()?, run.timeline()?);
-    let rows = rows(picture);
+    let (model, index) = (run.model()?, run.timeline()?);
+    let rows = rows(model);
     let span = rows
         .iter()
         .fold(0, |sum: u64, row| sum.saturating_add(row.weight));
     let before = rows.len();
     let mut rows = shorter(rows);
-    let at = |t: u64| t.saturating_add(picture.begin);
+    let at = |t: u64| t.saturating_add(model.begin);
     for row in &mut rows {
         let (from, to) = (at(row.start), at(row.end));
-        row.busy = index.mean_busy(picture, from, to);
+        row.busy = index.mean_busy(model, from, to);
     }
     let joined = before - rows.len();
     Reply::json(&CriticalPath { span, rows, joined })
 }
 
-fn rows(picture: &Picture) -> Vec<Row> {
-    let dag = &*picture.dag;
+fn rows(model: &RunModel) -> Vec<Row> {
+    let dag = &*model.dag;
     let mut rows: Vec<Row> = Vec::new();
-    for s in (0..dag.strands.len() as StrandId).filter(|&s| picture.critical(s)) {
+    for s in (0..dag.strands.len() as StrandId).filter(|&s| model.critical(s)) {
         let i = s as usize;
-        let weight = path_weight(dag, s, picture.weight(s), 0);
+        let weight = path_weight(dag, s, model.weight(s), 0);
         let weight = u64::try_from(weight).unwrap_or(u64::MAX);
         let row = Row {
-            code: picture.codes.of(s),
-            site: picture
-                .sites
-                .of(dag.tasks.site[dag.strands.task[i] as usize]),
-            row: picture.rows.of(dag.strands.thread[i]),
+            code: model.codes.of(s),
+            site: model.sites.of(dag.tasks.site[dag.strands.task[i] as usize]),
+            row: model.rows.of(dag.strands.thread[i]),
             strands: 1,
             weight,
-            start: since(picture, dag.strands.start[i]),
-            end: since(picture, dag.strands.end[i]),
+            start: since(model, dag.strands.start[i]),
+            end: since(model, dag.strands.end[i]),
             busy: 0.0,
             strand: s,
             heaviest: weight,

@@ -28,17 +28,17 @@ struct RegionSpan<'a> {
 /// # Errors
 /// The run is loading.
 pub(crate) fn regions(run: &Run) -> Result<Reply, ApiError> {
-    let picture = run.picture()?;
-    let dag = &*picture.dag;
+    let model = run.model()?;
+    let dag = &*model.dag;
     let span = |region: &Region, part: bool| RegionSpan {
         label: dag
             .labels
             .get(region.label as usize)
             .map_or("?", String::as_str),
         task: region.task,
-        row: picture.rows.of(dag.strands.thread[region.begin.0 as usize]),
-        start: since(picture, region.begin.1),
-        end: since(picture, region.end.1),
+        row: model.rows.of(dag.strands.thread[region.begin.0 as usize]),
+        start: since(model, region.begin.1),
+        end: since(model, region.end.1),
         tree: region.tree,
         part,
     };

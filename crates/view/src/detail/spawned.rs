@@ -27,13 +27,13 @@ struct Spawned {
 /// # Errors
 /// The row does not exist, or the run is loading.
 pub(crate) fn spawned(run: &Run, row: u64, level: u64, bin: u64) -> Result<Reply, ApiError> {
-    let picture = run.picture()?;
-    let dag = &*picture.dag;
-    let thread = picture.rows.threads.get(row as usize);
+    let model = run.model()?;
+    let dag = &*model.dag;
+    let thread = model.rows.threads.get(row as usize);
     let &thread = thread.ok_or_else(|| ApiError::not_found("There is no such row."))?;
     let level = u32::try_from(level).unwrap_or(u32::MAX).min(63);
     let from = bin.saturating_mul(1 << level);
-    let from = picture.begin.saturating_add(from);
+    let from = model.begin.saturating_add(from);
     let to = from.saturating_add(1 << level);
     let mut sites: BTreeMap<u16, u64> = BTreeMap::new();
     let (mut before, mut total) = (0, 0);
@@ -47,7 +47,7 @@ pub(crate) fn spawned(run: &Run, row: u64, level: u64, bin: u64) -> Result<Reply
             before += u64::from(dag.tasks.kind[task] == TaskKind::Deferred);
         } else if t < to {
             total += 1;
-            let site = picture.sites.of(dag.tasks.site[task]);
+            let site = model.sites.of(dag.tasks.site[task]);
             *sites.entry(site).or_default() += 1;
         }
     }

@@ -7,7 +7,7 @@ use workspan_dag::{Counter, Dag, NONE, StrandId};
 use super::{PlaceWords, no_strand, since, start_kind, words};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::timeline::{Index, sums_alone};
 
 /// Maximum number of functions in an answer.
@@ -81,44 +81,40 @@ struct Function {
 /// # Errors
 /// The strand does not exist, or the run is loading.
 pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
-    let (picture, index) = (run.picture()?, run.timeline()?);
-    let dag = &*picture.dag;
+    let (model, index) = (run.model()?, run.timeline()?);
+    let dag = &*model.dag;
     let i = id as usize;
     if i >= dag.strands.len() {
         return Err(no_strand());
     }
-    let (strands, facts) = (&dag.strands, &picture.facts);
+    let (strands, facts) = (&dag.strands, &model.facts);
     let task = strands.task[i];
-    let row = |s: StrandId| picture.rows.of(strands.thread[s as usize]);
-    let (of, next) = in_task(picture, id);
+    let row = |s: StrandId| model.rows.of(strands.thread[s as usize]);
+    let (of, next) = in_task(model, id);
     let by = ready_event(dag, id);
     let victim = index.arcs.victim(id);
     let met = hot_functions(dag, (strands.start[i], strands.end[i]), &[], |s| s == id);
-    let (previous_on_row, next_on_row) = on_row(picture, index, id);
-    let inside = index.waits.inside(picture, id);
+    let (previous_on_row, next_on_row) = on_row(model, index, id);
+    let inside = index.waits.inside(model, id);
     Reply::json(&StrandDetail {
         id,
         task,
         of,
         row: row(id),
-        start: since(picture, strands.start[i]),
-        end: since(picture, strands.end[i]),
+        start: since(model, strands.start[i]),
+        end: since(model, strands.end[i]),
         weight: facts.weight.get(id as usize),
         descheduled: facts.descheduled.get(id as usize),
         blocked: facts.blocked.get(id as usize),
         recording: facts.recording.get(id as usize),
         between: facts.between.get(id as usize),
-        code: picture.codes.of(id),
-        site: picture.sites.of(dag.tasks.site[task as usize]),
-        from: words(
-            picture,
-            start_kind(strands.start_kind[i]),
-            dag.starts_at(id),
-        ),
-        to: words(picture, strands.end_kind[i].name(), strands.to[i]),
-        critical: picture.critical(id),
+        code: model.codes.of(id),
+        site: model.sites.of(dag.tasks.site[task as usize]),
+        from: words(model, start_kind(strands.start_kind[i]), dag.starts_at(id)),
+        to: words(model, strands.end_kind[i].name(), strands.to[i]),
+        critical: model.critical(id),
         ready_path: index.source.on_ready_path(id),
-        ready: picture.ready(id).map(|r| since(picture, r.0)),
+        ready: model.ready(id).map(|r| since(model, r.0)),
         made_ready_by: by.map(|r| MadeReady {
             strand: r.by,
             task: strands.task[r.by as usize],
@@ -126,10 +122,10 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
             edge: r.kind.name(),
         }),
         stolen: victim.map(|thread| Stolen {
-            victim: Some(picture.rows.of(thread)),
+            victim: Some(model.rows.of(thread)),
             leap: index.arcs.is_leap(id),
         }),
-        meanwhile: index.mean_busy(picture, strands.start[i], strands.end[i]),
+        meanwhile: index.mean_busy(model, strands.start[i], strands.end[i]),
         counters: counters(dag, id),
         functions: met
             .into_iter()
@@ -147,9 +143,9 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
         next_on_row,
         folded: dag.fold_of(id).map_or(0, |fold| fold.tasks),
         sums_alone: sums_alone(dag, id),
-        waits: super::waits::words(picture, &inside),
+        waits: super::waits::words(model, &inside),
         all_waits: super::waits::Sum::of(&inside),
-        ended_waits: super::waits::Ended::of(picture, &index.waits.ended_by(id)),
+        ended_waits: super::waits::Ended::of(model, &index.waits.ended_by(id)),
     })
 }
 
@@ -166,8 +162,8 @@ fn counters(dag: &Dag, id: StrandId) -> Vec<(&str, u64)> {
 }
 
 /// The number of strands of the strand's task, and the next of them.
-fn in_task(picture: &Picture, id: StrandId) -> (u32, Option<StrandId>) {
-    let dag = &*picture.dag;
+fn in_task(model: &RunModel, id: StrandId) -> (u32, Option<StrandId>) {
+    let dag = &*model.dag;
     let mut at = dag.tasks.last[dag.strands.task[id as usize] as usize];
     let (mut count, mut next) = (0, None);
     while at != NONE {
@@ -182,10 +178,10 @@ fn in_task(picture: &Picture, id: StrandId) -> (u32, Option<StrandId>) {
 }
 
 /// The previous and the next strand on the same thread, without strands of no length.
-fn on_row(picture: &Picture, index: &Index, id: StrandId) -> (Option<StrandId>, Option<StrandId>) {
+fn on_row(model: &RunModel, index: &Index, id: StrandId) -> (Option<StrandId>, Option<StrandId>) {
     let own = index
         .source
-        .strands_of(picture.dag.strands.thread[id as usize]);
+        .strands_of(model.dag.strands.thread[id as usize]);
     let (before, after) = match own.binary_search(&id) {
         Ok(at) => (at.checked_sub(1), at + 1),
         Err(at) => (at.checked_sub(1), at),

@@ -6,7 +6,7 @@ use workspan_dag::{NONE, StartKind, StrandId, TaskId};
 use super::{PlaceWords, since, words};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::timeline::Index;
 
 /// Maximum number of items in each list of an answer.
@@ -69,8 +69,8 @@ struct Wait<'a> {
 /// # Errors
 /// The task does not exist, or the run is loading.
 pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
-    let (picture, index, tree) = (run.picture()?, run.timeline()?, run.tree()?);
-    let dag = &*picture.dag;
+    let (model, index, tree) = (run.model()?, run.timeline()?, run.tree()?);
+    let dag = &*model.dag;
     let i = id as usize;
     if i >= dag.tasks.len() {
         return Err(ApiError::not_found("There is no such task in this run."));
@@ -95,21 +95,21 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
         number: dag.tasks.number(id),
         kind: dag.tasks.kind[i].name(),
         level: dag.tasks.level[i],
-        site: picture.sites.of(dag.tasks.site[i]),
-        code: picture.codes.of(first),
+        site: model.sites.of(dag.tasks.site[i]),
+        code: model.codes.of(first),
         first,
         last,
-        start: since(picture, dag.strands.start[first as usize]),
-        end: since(picture, dag.strands.end[last as usize]),
+        start: since(model, dag.strands.start[first as usize]),
+        end: since(model, dag.strands.end[last as usize]),
         more_strands: strands.len().saturating_sub(MAX_LIST_ITEMS),
-        waits: waits(picture, &strands),
+        waits: waits(model, &strands),
         strands: strands.into_iter().take(MAX_LIST_ITEMS).collect(),
         children: tree.children(id).count(),
         first_children: tree.children(id).take(FIRST_CHILDREN).collect(),
         work: tree.subtrees.work.get(i),
         span: tree.subtrees.span.get(i),
         tasks: tree.subtrees.tasks.get(i),
-        stack: stack(picture, index, id),
+        stack: stack(model, index, id),
         joined_by,
         depends,
         longest: tree.is_longest(dag, id),
@@ -117,8 +117,8 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
 }
 
 /// The task and its ancestors up to the root; for a deep task the innermost ones and the root.
-fn stack<'a>(picture: &'a Picture, index: &Index, task: TaskId) -> Vec<Frame<'a>> {
-    let dag = &*picture.dag;
+fn stack<'a>(model: &'a RunModel, index: &Index, task: TaskId) -> Vec<Frame<'a>> {
+    let dag = &*model.dag;
     let parent = |t: &TaskId| Some(dag.tasks.parent[*t as usize]).filter(|&p| p != NONE);
     let mut tasks: Vec<TaskId> = Vec::new();
     for (depth, t) in std::iter::successors(Some(task), parent).enumerate() {
@@ -131,15 +131,15 @@ fn stack<'a>(picture: &'a Picture, index: &Index, task: TaskId) -> Vec<Frame<'a>
     let frame = |t: TaskId| {
         let i = t as usize;
         let first = dag.tasks.first[i];
-        let row = |s: StrandId| picture.rows.of(dag.strands.thread[s as usize]);
+        let row = |s: StrandId| model.rows.of(dag.strands.thread[s as usize]);
         let place = dag.places.get(dag.tasks.site[i] as usize);
         let creator = Some(dag.tasks.creator[i]).filter(|&s| s != NONE);
         Frame {
             task: t,
-            site: picture.sites.of(dag.tasks.site[i]),
-            code: picture.codes.of(first),
+            site: model.sites.of(dag.tasks.site[i]),
+            code: model.codes.of(first),
             row: row(first),
-            start: since(picture, dag.strands.start[first as usize]),
+            start: since(model, dag.strands.start[first as usize]),
             spawned_on: creator.map(row),
             stolen_by: index.arcs.victim(first).map(|_| row(first)),
             function: place.and_then(|p| p.function.as_deref()),
@@ -151,17 +151,17 @@ fn stack<'a>(picture: &'a Picture, index: &Index, task: TaskId) -> Vec<Frame<'a>
 }
 
 /// The waits of a task whose strands are `strands`.
-fn waits<'a>(picture: &'a Picture, strands: &[StrandId]) -> Vec<Wait<'a>> {
-    let dag = &*picture.dag;
+fn waits<'a>(model: &'a RunModel, strands: &[StrandId]) -> Vec<Wait<'a>> {
+    let dag = &*model.dag;
     let after_wait = |&&s: &&StrandId| dag.strands.start_kind[s as usize] == StartKind::AfterWait;
     let wait = |&s: &StrandId| {
         let i = s as usize;
         let before = dag.strands.prev[i];
         let joined = dag.waits.index_of(s).map(|w| dag.waits.tasks.get(w).len());
         Wait {
-            at: words(picture, "wait", dag.starts_at(s)),
-            from: since(picture, dag.strands.end[before as usize]),
-            to: since(picture, dag.strands.start[i]),
+            at: words(model, "wait", dag.starts_at(s)),
+            from: since(model, dag.strands.end[before as usize]),
+            to: since(model, dag.strands.start[i]),
             tasks: joined.unwrap_or(0),
         }
     };

@@ -5,7 +5,7 @@ use workspan_analysis::program_line;
 use workspan_dag::{Dag, NONE, StrandId};
 
 use super::since;
-use crate::run::Picture;
+use crate::run::RunModel;
 use crate::timeline::Wait;
 
 /// Maximum number of waits given one by one.
@@ -53,23 +53,23 @@ impl Line {
 }
 
 /// The longest of the waits; `waits` is sorted by length, longest first.
-pub(super) fn words(picture: &Picture, waits: &[&Wait]) -> Vec<WaitWords> {
-    let dag = &*picture.dag;
+pub(super) fn words(model: &RunModel, waits: &[&Wait]) -> Vec<WaitWords> {
+    let dag = &*model.dag;
     let of = |wait: &&Wait| {
         let stop = &dag.samples.stops[wait.stop as usize];
         let released_at = stop.wait.map_or(NONE, |wait| wait.released_at);
         let is_told = wait.by != NONE;
         WaitWords {
-            start: since(picture, wait.start),
-            end: since(picture, wait.end),
+            start: since(model, wait.start),
+            end: since(model, wait.end),
             kind: wait.kind.name(),
             at: Line::of(dag, stop.stack),
             by: is_told.then(|| By {
-                row: picture.rows.of(wait.by),
+                row: model.rows.of(wait.by),
                 strand: Some(wait.by_strand).filter(|&s| s != NONE),
                 task: dag.strands.task.get(wait.by_strand as usize).copied(),
             }),
-            released: is_told.then(|| since(picture, wait.released)),
+            released: is_told.then(|| since(model, wait.released)),
             released_at: Line::of(dag, released_at),
             critical: wait.critical,
         }
@@ -111,18 +111,18 @@ struct Longest {
 }
 
 impl Ended {
-    pub(super) fn of(picture: &Picture, waits: &[&Wait]) -> Ended {
+    pub(super) fn of(model: &RunModel, waits: &[&Wait]) -> Ended {
         let Sum { count, ticks } = Sum::of(waits);
         let longest = waits.iter().find(|wait| wait.strand != NONE);
         Ended {
             count,
             ticks,
             longest: longest.map(|wait| Longest {
-                row: picture.rows.of(wait.thread),
+                row: model.rows.of(wait.thread),
                 strand: wait.strand,
-                task: picture.dag.strands.task[wait.strand as usize],
-                start: since(picture, wait.start),
-                end: since(picture, wait.end),
+                task: model.dag.strands.task[wait.strand as usize],
+                start: since(model, wait.start),
+                end: since(model, wait.end),
             }),
         }
     }

@@ -17,7 +17,7 @@ use crate::answer::{Reply, answer};
 use crate::answers::source::Files;
 use crate::api_error::ApiError;
 use crate::dag_view::WithinId;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::session::{Mode, Session};
 
 /// Share of the room left by the tables that source lines may take.
@@ -103,8 +103,8 @@ impl Choice<'_> {
             for name in ["report", "summary", "sites", "critical", "regions"] {
                 keys.push(format!("api/v1/{name}?run={a}"));
             }
-            let sites = self.session.run(a).and_then(Run::picture);
-            let sites = sites.map_or(0, |picture| picture.sites.places.len());
+            let sites = self.session.run(a).and_then(Run::model);
+            let sites = sites.map_or(0, |model| model.sites.places.len());
             keys.extend(
                 (0..sites.min(MAX_SITES)).map(|i| format!("api/v1/tasks?run={a}&site={i}")),
             );
@@ -130,12 +130,12 @@ impl Choice<'_> {
         let (mut files, mut lines) = (0, 0);
         let share = self.pack.with(SOURCES_SHARE);
         for run in &self.session.runs {
-            let picture = run.picture()?;
-            for (file, known) in Files::of(picture, run.rest()?).all {
+            let model = run.model()?;
+            for (file, known) in Files::of(model, run.analyses()?).all {
                 if self.pack.is_full(share) {
                     break;
                 }
-                let mut source = known.source(self.session, picture, file);
+                let mut source = known.source(self.session, model, file);
                 if !whole {
                     let hot = source.lines.iter().filter(|l| l.samples > 0);
                     let near: BTreeSet<u32> = hot
@@ -164,7 +164,7 @@ impl Choice<'_> {
     /// Adds one tile of each whole run: without it there is no timeline at all.
     fn overview(&mut self) {
         for run in &self.session.runs {
-            let top = run.picture().map_or(0, Picture::top_level);
+            let top = run.model().map_or(0, RunModel::top_level);
             let group = self.group(self.tile_keys(run, top, 0));
             self.pack.must(group);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use workspan_dag::{NONE, PlaceId};
 
-use crate::run::Picture;
+use crate::run::RunModel;
 
 /// Codes by three keys: site, start and end; site and start; site alone.
 pub(super) struct CodeOf {
@@ -16,9 +16,9 @@ const ANY: PlaceId = NONE - 1;
 
 impl CodeOf {
     /// The codes of a run. Those with most time come first, and so take precedence.
-    pub(super) fn new(picture: &Picture) -> CodeOf {
+    pub(super) fn new(model: &RunModel) -> CodeOf {
         let mut known = HashMap::new();
-        for (number, code) in (0..u16::MAX).zip(&picture.codes.all) {
+        for (number, code) in (0..u16::MAX).zip(&model.codes.all) {
             for block in &code.blocks {
                 for key in keys(block.site, block.from, block.to) {
                     known.entry(key).or_insert(number);

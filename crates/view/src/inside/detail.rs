@@ -11,7 +11,7 @@ use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::dag_view::WithinId;
 use crate::detail::{PlaceWords, no_strand, since, words};
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::session::Session;
 
 /// Maximum number of frames in an answer; the innermost come first.
@@ -96,20 +96,20 @@ pub(crate) fn detail(
     id: StrandId,
     at: u64,
 ) -> Result<Reply, ApiError> {
-    let picture = run.picture()?;
-    let dag = &*picture.dag;
+    let model = run.model()?;
+    let dag = &*model.dag;
     let i = id as usize;
     let fold = (i < dag.strands.len()).then(|| dag.fold_of(id)).flatten();
     let fold = fold.ok_or_else(no_strand)?;
-    let t = picture.begin.saturating_add(at);
-    let read = if tree::can_open(picture, id) {
+    let t = model.begin.saturating_add(at);
+    let read = if tree::can_open(model, id) {
         let opened = tree::open(session, run, id)?;
         let strand = opened.at(t).ok_or_else(no_strand)?;
         let whole = &opened.whole;
         let strand = whole.strands[strand as usize];
         (
             strand,
-            told(picture, &whole.folds, strand.fold),
+            told(model, &whole.folds, strand.fold),
             whole.tasks.clone(),
         )
     } else {
@@ -117,7 +117,7 @@ pub(crate) fn detail(
         let read = records.expand(dag, id, (t, t.saturating_add(1)), MAX_STRANDS_AT_INSTANT);
         let found = read.strands.iter().find(|s| s.start <= t && t < s.end);
         let strand = *found.ok_or_else(no_strand)?;
-        (strand, told(picture, &read.folds, strand.fold), read.tasks)
+        (strand, told(model, &read.folds, strand.fold), read.tasks)
     };
     let (strand, stands_for, tasks) = read;
     let own = dag.strands.task[i] as usize;
@@ -130,7 +130,7 @@ pub(crate) fn detail(
             break;
         };
         if stack.len() < MAX_FRAMES {
-            stack.push(frame(picture, inside.site, (inside.created, inside.begun)));
+            stack.push(frame(model, inside.site, (inside.created, inside.begun)));
         } else {
             more += 1;
         }
@@ -150,27 +150,27 @@ pub(crate) fn detail(
     Reply::json(&InsideDetail {
         strand: id,
         task: dag.strands.task[i],
-        row: picture.rows.of(dag.strands.thread[i]),
-        start: since(picture, strand.start),
-        end: since(picture, strand.end),
-        code: CodeOf::new(picture).of(site, strand.from, strand.to, picture.codes.of(id)),
-        site: picture.sites.of(site),
+        row: model.rows.of(dag.strands.thread[i]),
+        start: since(model, strand.start),
+        end: since(model, strand.end),
+        code: CodeOf::new(model).of(site, strand.from, strand.to, model.codes.of(id)),
+        site: model.sites.of(site),
         level: dag.tasks.level[own].saturating_add(level),
-        from: words(picture, from_kind, from),
-        to: words(picture, strand.end_kind.name(), strand.to),
+        from: words(model, from_kind, from),
+        to: words(model, strand.end_kind.name(), strand.to),
         stack,
         more,
-        folded: whole(picture, id, &fold),
+        folded: whole(model, id, &fold),
         stands_for,
         all: None,
     })
 }
 
-fn whole(picture: &Picture, id: StrandId, fold: &Folded) -> Whole {
-    let strands = &picture.dag.strands;
+fn whole(model: &RunModel, id: StrandId, fold: &Folded) -> Whole {
+    let strands = &model.dag.strands;
     Whole {
-        start: since(picture, strands.start[id as usize]),
-        end: since(picture, strands.end[id as usize]),
+        start: since(model, strands.start[id as usize]),
+        end: since(model, strands.end[id as usize]),
         tasks: fold.tasks,
         strands: fold.strands,
         work: fold.work,
@@ -184,8 +184,8 @@ fn whole(picture: &Picture, id: StrandId, fold: &Folded) -> Whole {
 /// # Errors
 /// The node does not exist or can't be opened, or the run is loading.
 pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiError> {
-    let picture = run.picture()?;
-    let dag = &*picture.dag;
+    let model = run.model()?;
+    let dag = &*model.dag;
     let absent = || ApiError::not_found("There is no such task in this run.");
     let node = WithinId::parse(id).ok_or_else(absent)?;
     let opened = tree::open(session, run, node.strand)?;
@@ -202,7 +202,7 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiE
     let mut at = node.task;
     while let Some(inside) = tasks.get(at as usize).filter(|_| at != 0) {
         if stack.len() < MAX_FRAMES {
-            stack.push(frame(picture, inside.site, (inside.created, inside.begun)));
+            stack.push(frame(model, inside.site, (inside.created, inside.begun)));
         } else {
             more += 1;
         }
@@ -219,21 +219,21 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiE
     Reply::json(&InsideDetail {
         strand: node.strand,
         task: own,
-        row: picture.rows.of(dag.strands.thread[i]),
-        start: since(picture, below.start),
-        end: since(picture, below.end),
+        row: model.rows.of(dag.strands.thread[i]),
+        start: since(model, below.start),
+        end: since(model, below.end),
         code: below.code,
-        site: picture.sites.of(site),
+        site: model.sites.of(site),
         level: dag.tasks.level[own as usize].saturating_add(task.level),
-        from: words(picture, "begin", site),
+        from: words(model, "begin", site),
         to: words(
-            picture,
+            model,
             to.map_or("end", |s| s.end_kind.name()),
             to.map_or(NONE, |s| s.to),
         ),
         stack,
         more,
-        folded: whole(picture, node.strand, &fold),
+        folded: whole(model, node.strand, &fold),
         stands_for: None,
         all: Some(All {
             number: node.task,
@@ -246,10 +246,10 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiE
     })
 }
 
-fn told(picture: &Picture, folds: &[ExpandedFold], fold: u32) -> Option<FoldSums> {
+fn told(model: &RunModel, folds: &[ExpandedFold], fold: u32) -> Option<FoldSums> {
     let fold = folds
         .get(fold as usize)?
-        .without_probes(tree::probes_of(picture));
+        .without_probes(tree::probes_of(model));
     Some(FoldSums {
         tasks: fold.tasks,
         strands: fold.strands,
@@ -258,12 +258,12 @@ fn told(picture: &Picture, folds: &[ExpandedFold], fold: u32) -> Option<FoldSums
     })
 }
 
-fn frame(picture: &Picture, site: PlaceId, (created, begun): (u64, u64)) -> Frame<'_> {
-    let place = picture.dag.places.get(site as usize);
+fn frame(model: &RunModel, site: PlaceId, (created, begun): (u64, u64)) -> Frame<'_> {
+    let place = model.dag.places.get(site as usize);
     Frame {
-        site: picture.sites.of(site),
-        created: since(picture, created),
-        begun: since(picture, if begun == u64::MAX { created } else { begun }),
+        site: model.sites.of(site),
+        created: since(model, created),
+        begun: since(model, if begun == u64::MAX { created } else { begun }),
         at: place.map(|p| p.label.as_str()),
         function: place.and_then(|p| p.function.as_deref()),
         file: place.and_then(|p| p.file.as_deref()),

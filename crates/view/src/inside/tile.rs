@@ -9,7 +9,7 @@ use super::codes::CodeOf;
 use super::records;
 use crate::api_error::ApiError;
 use crate::planes::Planes;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::session::Session;
 use crate::timeline::{FOLDED, SUMS_ALONE, Tile, narrow};
 
@@ -37,15 +37,15 @@ struct InnerStrand {
 /// # Errors
 /// The run is loading.
 pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes, ApiError> {
-    let (picture, index) = (run.picture()?, run.timeline()?);
-    let dag = &*picture.dag;
+    let (model, index) = (run.model()?, run.timeline()?);
+    let dag = &*model.dag;
     let (begin, after) = (
-        tile.begin(picture),
-        tile.begin(picture).saturating_add(tile.ticks()),
+        tile.begin(model),
+        tile.begin(model).saturating_add(tile.ticks()),
     );
     let wide = MIN_EXPANDED_BINS.saturating_mul(tile.bin());
     let mut folded: Vec<StrandId> = Vec::new();
-    for &thread in &picture.rows.threads {
+    for &thread in &model.rows.threads {
         let all = index.source.strands_of(thread);
         let first = all.partition_point(|&s| dag.strands.end[s as usize] <= begin);
         let last = all.partition_point(|&s| dag.strands.start[s as usize] < after);
@@ -91,28 +91,27 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
         found.truncate(MAX_BOXES);
         found.sort_unstable_by_key(|f| (f.strand.start, f.of));
     }
-    Ok(planes(picture, &found, cut))
+    Ok(planes(model, &found, cut))
 }
 
 /// The columns of `strands`; each strand has the number of the folded one that contains it.
-fn planes(picture: &Picture, found: &[InnerStrand], cut: bool) -> Planes {
-    let dag = &*picture.dag;
-    let codes = CodeOf::new(picture);
-    let since = |t: u64| t.saturating_sub(picture.begin) as f64;
+fn planes(model: &RunModel, found: &[InnerStrand], cut: bool) -> Planes {
+    let dag = &*model.dag;
+    let codes = CodeOf::new(model);
+    let since = |t: u64| t.saturating_sub(model.begin) as f64;
     let mut planes = Planes::new();
     planes.fact("total", found.len());
     planes.fact("truncated", cut);
     planes.plane("id", found.iter().map(|f| f.of));
-    let row = |f: &InnerStrand| picture.rows.of(dag.strands.thread[f.of as usize]);
+    let row = |f: &InnerStrand| model.rows.of(dag.strands.thread[f.of as usize]);
     planes.plane("row", found.iter().map(row));
     planes.plane("start", found.iter().map(|f| since(f.strand.start)));
     planes.plane("end", found.iter().map(|f| since(f.strand.end)));
     let task = |f: &InnerStrand| dag.strands.task[f.of as usize];
     planes.plane("task", found.iter().map(task));
-    let code =
-        |f: &InnerStrand| codes.of(f.site, f.strand.from, f.strand.to, picture.codes.of(f.of));
+    let code = |f: &InnerStrand| codes.of(f.site, f.strand.from, f.strand.to, model.codes.of(f.of));
     planes.plane("code", found.iter().map(code));
-    planes.plane("site", found.iter().map(|f| picture.sites.of(f.site)));
+    planes.plane("site", found.iter().map(|f| model.sites.of(f.site)));
     planes.plane("level", found.iter().map(|f| narrow(f.level)));
     planes.plane("end_kind", found.iter().map(|f| f.strand.end_kind as u8));
     let flags = |f: &InnerStrand| {

@@ -10,7 +10,7 @@ use super::codes::CodeOf;
 use super::records;
 use crate::api_error::ApiError;
 use crate::lru::ByteLru;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::session::Session;
 
 /// Maximum number of tasks of a folded strand that can be opened. More would take more of the
@@ -36,8 +36,8 @@ pub(crate) struct Tree {
     pub strands: Vec<OpenedStrand>,
     pub tasks: Vec<Task>,
     /// Strands by task, and children by parent, in order.
-    own: Lists,
-    children: Lists,
+    own: IndexLists,
+    children: IndexLists,
 }
 
 /// The facts about a strand.
@@ -78,14 +78,14 @@ pub(crate) struct Task {
 
 /// Lists of indices, one for each key.
 #[derive(Debug, Default)]
-struct Lists {
+struct IndexLists {
     begins: Vec<u32>,
     all: Vec<Index>,
 }
 
-impl Lists {
+impl IndexLists {
     /// Groups the indices 0, 1, … by their keys; the key [`NONE`] leaves an index out.
-    fn new(keys: impl Iterator<Item = u32> + Clone, count: usize) -> Lists {
+    fn new(keys: impl Iterator<Item = u32> + Clone, count: usize) -> IndexLists {
         let mut begins = vec![0u32; count + 1];
         let known = |key: &u32| (*key as usize) < count;
         for key in keys.clone().filter(known) {
@@ -100,7 +100,7 @@ impl Lists {
             all[next[key as usize] as usize] = number;
             next[key as usize] += 1;
         }
-        Lists { begins, all }
+        IndexLists { begins, all }
     }
 
     fn of(&self, key: Index) -> &[Index] {
@@ -114,7 +114,7 @@ impl Lists {
 
 impl Tree {
     fn new(
-        picture: &Picture,
+        model: &RunModel,
         strand: StrandId,
         mut whole: WholeExpansion,
         on_ready_path: bool,
@@ -123,10 +123,10 @@ impl Tree {
         // The last of the task's own strands ends where the folded strand does.
         let last = whole.strands.iter_mut().rfind(|s| s.task == 0);
         if let Some(last) = last.filter(|s| s.end_kind == EndKind::Yield) {
-            last.end_kind = picture.dag.strands.end_kind[strand as usize];
+            last.end_kind = model.dag.strands.end_kind[strand as usize];
         }
-        let own = Lists::new(whole.strands.iter().map(|s| s.task), count);
-        let children = Lists::new(whole.tasks.iter().map(|t| t.parent), count);
+        let own = IndexLists::new(whole.strands.iter().map(|s| s.task), count);
+        let children = IndexLists::new(whole.tasks.iter().map(|t| t.parent), count);
         let mut tree = Tree {
             strand,
             strands: Vec::with_capacity(whole.strands.len()),
@@ -135,7 +135,7 @@ impl Tree {
             children,
             whole,
         };
-        let heaviest = tree.paths(picture, on_ready_path);
+        let heaviest = tree.paths(model, on_ready_path);
         tree.sum_up(&heaviest);
         tree
     }
@@ -164,12 +164,12 @@ impl Tree {
 
     /// Fills `strands`. Returns the weight of the heaviest path from the folded strand's start to
     /// the end of each strand. Ties are resolved as in MODEL.md §3.
-    fn paths(&mut self, picture: &Picture, on_ready_path: bool) -> Vec<u64> {
-        let dag = &*picture.dag;
-        let codes = CodeOf::new(picture);
+    fn paths(&mut self, model: &RunModel, on_ready_path: bool) -> Vec<u64> {
+        let dag = &*model.dag;
+        let codes = CodeOf::new(model);
         let own_site = dag.tasks.site[dag.strands.task[self.strand as usize] as usize];
-        let otherwise = picture.codes.of(self.strand);
-        let probes = probes_of(picture);
+        let otherwise = model.codes.of(self.strand);
+        let probes = probes_of(model);
         let all = self.whole.strands.len();
         let mut heaviest = vec![0u64; all];
         // The previous strand on the heaviest path, and the predecessor that ended last.
@@ -204,7 +204,7 @@ impl Tree {
                 (fold.work, fold.span)
             });
             let ready = match (by_time, i) {
-                (NONE, 0) => picture.ready(self.strand).map_or(s.start, |r| r.0),
+                (NONE, 0) => model.ready(self.strand).map_or(s.start, |r| r.0),
                 (NONE, _) => s.start,
                 _ => end(by_time).min(s.start),
             };
@@ -226,7 +226,7 @@ impl Tree {
             }
         }
         let out = last.first().copied().unwrap_or(NONE);
-        if picture.critical(self.strand) {
+        if model.critical(self.strand) {
             let mut at = out;
             while let Some(known) = self.strands.get_mut(at as usize) {
                 known.critical = true;
@@ -307,24 +307,24 @@ impl Tree {
 }
 
 /// Ticks of the recorder's probes in a strand inside, if weights exclude them.
-pub(super) fn probes_of(picture: &Picture) -> u64 {
-    match picture.measured.raw {
+pub(super) fn probes_of(model: &RunModel) -> u64 {
+    match model.options.raw {
         true => 0,
-        false => picture.dag.meta.probe_cost.saturating_mul(2),
+        false => model.dag.meta.probe_cost.saturating_mul(2),
     }
 }
 
 /// The folded strands that were opened last.
 #[derive(Debug)]
-pub(crate) struct Open(ByteLru<StrandId, Tree>);
+pub(crate) struct OpenTrees(ByteLru<StrandId, Tree>);
 
-impl Default for Open {
-    fn default() -> Open {
-        Open(ByteLru::new(MAX_CACHED_BYTES))
+impl Default for OpenTrees {
+    fn default() -> OpenTrees {
+        OpenTrees(ByteLru::new(MAX_CACHED_BYTES))
     }
 }
 
-impl Open {
+impl OpenTrees {
     /// Bytes of all cached expansions.
     pub(crate) fn bytes(&self) -> usize {
         self.0.bytes()
@@ -350,8 +350,8 @@ impl Tree {
 
 /// Whether the folded strand `strand` can be opened: it was folded while the trace was read, and
 /// does not stand for too many tasks.
-pub(crate) fn can_open(picture: &Picture, strand: StrandId) -> bool {
-    let fold = picture.dag.fold_of(strand);
+pub(crate) fn can_open(model: &RunModel, strand: StrandId) -> bool {
+    let fold = model.dag.fold_of(strand);
     fold.is_some_and(|fold| fold.source.is_some() && fold.tasks <= MAX_TASKS)
 }
 
@@ -360,8 +360,8 @@ pub(crate) fn can_open(picture: &Picture, strand: StrandId) -> bool {
 /// # Errors
 /// The strand is not folded or can't be opened, or the run is loading.
 pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc<Tree>, ApiError> {
-    let (picture, timeline) = (run.picture()?, run.timeline()?);
-    let dag = &*picture.dag;
+    let (model, timeline) = (run.model()?, run.timeline()?);
+    let dag = &*model.dag;
     let known = (strand as usize) < dag.strands.len();
     let fold = known.then(|| dag.fold_of(strand)).flatten();
     let fold =
@@ -386,7 +386,7 @@ pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc
         ApiError::not_found("What is inside can't be read: the trace is no longer there as it was.")
     })?;
     let on_ready_path = timeline.source.on_ready_path(strand);
-    let tree = Arc::new(Tree::new(picture, strand, whole, on_ready_path));
+    let tree = Arc::new(Tree::new(model, strand, whole, on_ready_path));
     run.opened.0.keep(strand, tree.clone(), tree.bytes());
     Ok(tree)
 }

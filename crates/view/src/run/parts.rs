@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use workspan_analysis::{SectionTarget, only, section};
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
-use super::{Picture, Run};
+use super::{Run, RunModel};
 
 /// Maximum number of labels, and of sites, that are offered as parts.
 const MAX_LABELS: usize = 64;
@@ -32,8 +32,8 @@ pub(crate) struct Part {
 }
 
 /// The parts of a run that are offered.
-pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
-    let dag = &*picture.dag;
+pub(super) fn parts(of: &Run, model: &RunModel) -> Vec<Part> {
+    let dag = &*model.dag;
     let part = |kind, letter: char, number: u32, label: String, count, what| Part {
         kind,
         label,
@@ -63,7 +63,7 @@ pub(super) fn parts(of: &Run, picture: &Picture) -> Vec<Part> {
         }));
     }
     let counts = tasks_of(dag);
-    let sites = picture.sites.places.iter().filter(|&&p| p != ROOT_PLACE);
+    let sites = model.sites.places.iter().filter(|&&p| p != ROOT_PLACE);
     all.extend(sites.take(MAX_SITES).map(|&place| {
         let label = dag.places[place as usize].label.clone();
         let count = counts[place as usize];
@@ -101,14 +101,14 @@ fn tasks_of(dag: &Dag) -> Vec<u64> {
 impl Part {
     /// The run's DAG with the part's time alone, and the number of tasks inside. All times are the
     /// run's, so that pictures of part and run can be laid over each other.
-    pub(crate) fn dag(&self, of: &Picture) -> Result<(Dag, u64), String> {
-        only(&of.dag, &self.what, &of.measured).map_err(|e| e.to_string())
+    pub(crate) fn dag(&self, of: &RunModel) -> Result<(Dag, u64), String> {
+        only(&of.dag, &self.what, &of.options).map_err(|e| e.to_string())
     }
 
     /// The run's DAG with a clock that stands still while the part is not open, as for `--only`.
     /// Strands and tasks have the same numbers as in [`Part::dag`].
-    pub(crate) fn section(&self, of: &Picture) -> Result<Dag, String> {
-        section(&of.dag, &self.what, &self.label, &of.measured).map_err(|e| e.to_string())
+    pub(crate) fn section(&self, of: &RunModel) -> Result<Dag, String> {
+        section(&of.dag, &self.what, &self.label, &of.options).map_err(|e| e.to_string())
     }
 
     /// The argument of `--only` for the part: `region:solve`.
@@ -119,6 +119,6 @@ impl Part {
 
 /// Whether one more part may be opened.
 pub(crate) fn has_room(parts: &[Part]) -> bool {
-    let opened = parts.iter().filter_map(|part| part.run.picture.get());
+    let opened = parts.iter().filter_map(|part| part.run.model.get());
     opened.map(|p| p.dag.strands.len()).sum::<usize>() < MAX_STRANDS
 }

@@ -43,8 +43,8 @@ fn event(run: &Run, stopped: bool) -> String {
         ready: Ready {
             overview: run.overview().is_some(),
             // The preview stands in for the timeline until it is removed.
-            timeline: run.picture.get().is_some() && run.overview().is_none(),
-            rest: run.rest.get().is_some(),
+            timeline: run.model.get().is_some() && run.overview().is_none(),
+            rest: run.analyses.get().is_some(),
         },
         error: run.failed.get().map(String::as_str),
     };

@@ -9,7 +9,7 @@ use workspan_dag::{StrandId, ThreadId};
 
 use super::Tile;
 use crate::planes::Planes;
-use crate::run::Picture;
+use crate::run::RunModel;
 
 /// Maximum number of arcs drawn one by one. If there are more, the answer has counts per pair of
 /// rows.
@@ -25,11 +25,11 @@ pub(crate) struct Arcs {
 }
 
 impl Arcs {
-    pub(super) fn new(picture: &Picture) -> Arcs {
-        let stolen = stolen_strands(&picture.dag);
+    pub(super) fn new(model: &RunModel) -> Arcs {
+        let stolen = stolen_strands(&model.dag);
         let strands: Vec<StrandId> = stolen.iter().map(|s| s.0).collect();
         Arcs {
-            leaps: leapfrogs(&picture.dag, &strands),
+            leaps: leapfrogs(&model.dag, &strands),
             stolen,
         }
     }
@@ -58,9 +58,9 @@ impl Arcs {
         self.leaps.binary_search(&s).is_ok()
     }
 
-    pub(super) fn tile(&self, picture: &Picture, tile: Tile) -> Planes {
-        let dag = &*picture.dag;
-        let begin = tile.begin(picture);
+    pub(super) fn tile(&self, model: &RunModel, tile: Tile) -> Planes {
+        let dag = &*model.dag;
+        let begin = tile.begin(model);
         let end = begin.checked_add(tile.ticks());
         let before = |t: u64| {
             let starts = &dag.strands.start;
@@ -68,7 +68,7 @@ impl Arcs {
         };
         let last = end.map_or(self.stolen.len(), before);
         let stolen = &self.stolen[before(begin)..last];
-        let row = |thread: ThreadId| picture.rows.of(thread);
+        let row = |thread: ThreadId| model.rows.of(thread);
         let thief = |s: StrandId| row(dag.strands.thread[s as usize]);
         let mut pairs: BTreeMap<(u16, u16), u64> = BTreeMap::new();
         for &(s, victim) in stolen {
@@ -84,7 +84,7 @@ impl Arcs {
         planes.fact("truncated", truncated);
         planes.fact("pairs", pairs);
         let shown = if truncated { &[][..] } else { stolen };
-        let since = |t: u64| t.saturating_sub(picture.begin) as f64;
+        let since = |t: u64| t.saturating_sub(model.begin) as f64;
         let start = |s: StrandId| dag.strands.start[s as usize];
         let ready = |s: StrandId| ready_event(dag, s).map_or(start(s), |r| r.at);
         planes.plane("from_row", shown.iter().map(|&(_, victim)| row(victim)));

@@ -7,7 +7,7 @@ use super::load;
 use super::queues;
 use super::window::Grid;
 use super::{TILE_BINS, Tile};
-use crate::run::Picture;
+use crate::run::RunModel;
 use crate::run::rows::NO_ROW;
 
 /// Values from the events of each thread, by row and time.
@@ -29,8 +29,8 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) fn new(picture: &Picture) -> Events {
-        let none = vec![Vec::new(); picture.rows.len()];
+    pub(super) fn new(model: &RunModel) -> Events {
+        let none = vec![Vec::new(); model.rows.len()];
         let mut events = Events {
             has_queue: false,
             has_cpu: false,
@@ -38,11 +38,11 @@ impl Events {
             cpu: none,
             has_attempts: false,
             has_sleeps: false,
-            failed: vec![Vec::new(); picture.rows.len()],
-            asleep: vec![Vec::new(); picture.rows.len()],
+            failed: vec![Vec::new(); model.rows.len()],
+            asleep: vec![Vec::new(); model.rows.len()],
         };
-        for &(t, thread, what) in &picture.dag.thread_events {
-            let row = picture.rows.of(thread);
+        for &(t, thread, what) in &model.dag.thread_events {
+            let row = model.rows.of(thread);
             if row == NO_ROW {
                 continue;
             }
@@ -60,7 +60,7 @@ impl Events {
                     let asleep = &mut events.asleep[usize::from(row)];
                     if asleep.last().is_none_or(|last| last.1 <= t) {
                         // A thread that never wakes sleeps to the end.
-                        asleep.push((t, picture.end.max(t)));
+                        asleep.push((t, model.end.max(t)));
                     }
                 }
                 ThreadEvent::Wake => {
@@ -73,20 +73,20 @@ impl Events {
         }
         events.has_attempts = events.failed.iter().any(|row| !row.is_empty());
         events.has_sleeps = events.asleep.iter().any(|row| !row.is_empty());
-        if !events.has_queue && queues::follow(&picture.dag) {
+        if !events.has_queue && queues::follow(&model.dag) {
             events.has_queue = true;
-            events.queue = queues::of(picture);
+            events.queue = queues::of(model);
         }
-        if !events.has_cpu && load::follows(&picture.dag) {
+        if !events.has_cpu && load::follows(&model.dag) {
             events.has_cpu = true;
-            events.cpu = load::of(picture);
+            events.cpu = load::of(model);
         }
         events
     }
 
     /// Mean number of tasks in each row's queue, row by row.
-    pub(super) fn queue(&self, picture: &Picture, tile: Tile) -> Vec<f32> {
-        let grid = grid(picture, tile);
+    pub(super) fn queue(&self, model: &RunModel, tile: Tile) -> Vec<f32> {
+        let grid = grid(model, tile);
         let mut means = Vec::with_capacity(self.queue.len() * grid.bins);
         for row in &self.queue {
             let mut sums = vec![0.0f64; grid.bins];
@@ -95,8 +95,8 @@ impl Events {
                 if t >= grid.end() {
                     break;
                 }
-                let until = row.get(i + 1).map_or(picture.end, |next| next.0);
-                let until = until.min(picture.end);
+                let until = row.get(i + 1).map_or(model.end, |next| next.0);
+                let until = until.min(model.end);
                 grid.each(t, until, |bin, a, b| {
                     sums[bin] += f64::from(n) * (b - a) as f64
                 });
@@ -107,8 +107,8 @@ impl Events {
     }
 
     /// Mean load of each row's CPU, row by row; 255 = all of the bin.
-    pub(super) fn cpu(&self, picture: &Picture, tile: Tile) -> Vec<u8> {
-        let grid = grid(picture, tile);
+    pub(super) fn cpu(&self, model: &RunModel, tile: Tile) -> Vec<u8> {
+        let grid = grid(model, tile);
         let mut means = Vec::with_capacity(self.cpu.len() * grid.bins);
         for row in &self.cpu {
             let mut sums = vec![0.0f64; grid.bins];
@@ -116,12 +116,12 @@ impl Events {
             for (i, &(t, load)) in row.iter().enumerate().skip(first) {
                 let since = match i.checked_sub(1) {
                     Some(before) => row[before].0,
-                    None => picture.begin,
+                    None => model.begin,
                 };
                 if since >= grid.end() {
                     break;
                 }
-                grid.each(since, t.min(picture.end), |bin, a, b| {
+                grid.each(since, t.min(model.end), |bin, a, b| {
                     sums[bin] += f64::from(load) * (b - a) as f64;
                 });
             }
@@ -134,8 +134,8 @@ impl Events {
 
 impl Events {
     /// Number of failed steal attempts in each bin, row by row.
-    pub(super) fn failed(&self, picture: &Picture, tile: Tile) -> Vec<u16> {
-        let grid = grid(picture, tile);
+    pub(super) fn failed(&self, model: &RunModel, tile: Tile) -> Vec<u16> {
+        let grid = grid(model, tile);
         let mut counts = Vec::with_capacity(self.failed.len() * grid.bins);
         for row in &self.failed {
             let mut bins = vec![0u16; grid.bins];
@@ -151,8 +151,8 @@ impl Events {
     }
 
     /// Share of each bin in which the thread slept, row by row; 255 = all of the bin.
-    pub(super) fn asleep(&self, picture: &Picture, tile: Tile) -> Vec<u8> {
-        let grid = grid(picture, tile);
+    pub(super) fn asleep(&self, model: &RunModel, tile: Tile) -> Vec<u8> {
+        let grid = grid(model, tile);
         let mut shares = Vec::with_capacity(self.asleep.len() * grid.bins);
         for row in &self.asleep {
             let mut sums = vec![0u64; grid.bins];
@@ -189,9 +189,9 @@ pub(crate) fn known(dag: &Dag) -> (bool, bool) {
     known
 }
 
-fn grid(picture: &Picture, tile: Tile) -> Grid {
+fn grid(model: &RunModel, tile: Tile) -> Grid {
     Grid {
-        origin: picture.begin,
+        origin: model.begin,
         level: tile.level,
         first: tile.index * TILE_BINS,
         bins: TILE_BINS as usize,

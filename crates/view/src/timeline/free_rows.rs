@@ -7,7 +7,7 @@
 use workspan_analysis::Interval;
 
 use super::window::Grid;
-use crate::run::Picture;
+use crate::run::RunModel;
 use crate::run::rows::NO_ROW;
 
 /// The kinds of free rows, over the time of a window.
@@ -33,9 +33,9 @@ pub(super) struct FreeRows {
 const KINDS: usize = 4;
 
 impl FreeRows {
-    pub(super) fn new(picture: &Picture, bins: usize) -> FreeRows {
-        let is_worker = |&&thread: &&u32| picture.dag.is_worker(thread);
-        let workers = picture.rows.threads.iter().take_while(is_worker).count();
+    pub(super) fn new(model: &RunModel, bins: usize) -> FreeRows {
+        let is_worker = |&&thread: &&u32| model.dag.is_worker(thread);
+        let workers = model.rows.threads.iter().take_while(is_worker).count();
         let mut free = vec![0u64; workers.div_ceil(64)];
         for row in 0..workers {
             free[row / 64] |= 1 << (row % 64);
@@ -49,7 +49,7 @@ impl FreeRows {
             last: (0, 0, false, false),
             what: std::array::from_fn(|_| none.clone()),
             since: std::array::from_fn(|_| vec![0; workers]),
-            sums: vec![[0; KINDS]; picture.rows.len() * bins],
+            sums: vec![[0; KINDS]; model.rows.len() * bins],
         }
     }
 

@@ -5,7 +5,7 @@ use workspan_dag::{NONE, StrandId};
 
 use super::Tile;
 use crate::planes::Planes;
-use crate::run::Picture;
+use crate::run::RunModel;
 
 /// A piece of the path: some time on one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// Builds the pieces of a path from its strands in order. O(n).
-    pub(super) fn new(picture: &Picture, mut strands: Vec<StrandId>) -> Pieces {
-        let s = &picture.dag.strands;
+    pub(super) fn new(model: &RunModel, mut strands: Vec<StrandId>) -> Pieces {
+        let s = &model.dag.strands;
         strands.retain(|&i| s.start[i as usize] < s.end[i as usize]);
         strands.shrink_to_fit();
         let mut pieces = Pieces {
@@ -44,13 +44,13 @@ impl Pieces {
             return pieces;
         }
         // Bins that contain eight of the path's strands on average.
-        let first = (picture.elapsed() / count).saturating_mul(8).max(1).ilog2();
-        let fine = pieces.strands.iter().map(|&s| piece(picture, s));
-        let mut last = joined(picture, first, fine);
+        let first = (model.elapsed() / count).saturating_mul(8).max(1).ilog2();
+        let fine = pieces.strands.iter().map(|&s| piece(model, s));
+        let mut last = joined(model, first, fine);
         let mut kept = count as usize;
-        for level in first..=picture.top_level() {
+        for level in first..=model.top_level() {
             if level > first {
-                last = joined(picture, level, last.into_iter());
+                last = joined(model, level, last.into_iter());
             }
             if last.len() <= kept / 2 {
                 kept = last.len();
@@ -61,8 +61,8 @@ impl Pieces {
     }
 
     /// The pieces of a tile, and the pieces before and after it.
-    fn of_tile(&self, picture: &Picture, tile: Tile) -> TilePieces {
-        let begin = tile.begin(picture);
+    fn of_tile(&self, model: &RunModel, tile: Tile) -> TilePieces {
+        let begin = tile.begin(model);
         let end = begin.saturating_add(tile.ticks());
         let usable = self.coarse.partition_point(|c| c.0 <= tile.level);
         match usable.checked_sub(1).map(|i| &self.coarse[i].1) {
@@ -71,32 +71,32 @@ impl Pieces {
                 let after = coarse.partition_point(|p| p.start < end).max(first);
                 TilePieces {
                     before: first.checked_sub(1).map(|i| coarse[i]),
-                    pieces: joined(picture, tile.level, coarse[first..after].iter().copied()),
+                    pieces: joined(model, tile.level, coarse[first..after].iter().copied()),
                     after: coarse.get(after).copied(),
                 }
             }
             None => {
-                let s = &picture.dag.strands;
+                let s = &model.dag.strands;
                 let all = &self.strands;
                 let first = all.partition_point(|&i| s.end[i as usize] <= begin);
                 let after = all.partition_point(|&i| s.start[i as usize] < end);
                 let after = after.max(first);
-                let fine = all[first..after].iter().map(|&s| piece(picture, s));
+                let fine = all[first..after].iter().map(|&s| piece(model, s));
                 TilePieces {
-                    before: first.checked_sub(1).map(|i| piece(picture, all[i])),
-                    pieces: joined(picture, tile.level, fine),
-                    after: all.get(after).map(|&s| piece(picture, s)),
+                    before: first.checked_sub(1).map(|i| piece(model, all[i])),
+                    pieces: joined(model, tile.level, fine),
+                    after: all.get(after).map(|&s| piece(model, s)),
                 }
             }
         }
     }
 
-    pub(super) fn tile(&self, picture: &Picture, tile: Tile) -> Planes {
-        let begin = tile.begin(picture);
+    pub(super) fn tile(&self, model: &RunModel, tile: Tile) -> Planes {
+        let begin = tile.begin(model);
         let end = begin.saturating_add(tile.ticks());
-        let found = self.of_tile(picture, tile);
+        let found = self.of_tile(model, tile);
         let pieces = &found.pieces;
-        let since = |t: u64| t.saturating_sub(picture.begin) as f64;
+        let since = |t: u64| t.saturating_sub(model.begin) as f64;
         let neighbour = |piece: Option<Piece>| {
             piece.map_or(Value::Null, |p| {
                 json!([p.row, since(p.start), since(p.end), p.strand])
@@ -128,11 +128,11 @@ struct TilePieces {
     after: Option<Piece>,
 }
 
-fn piece(picture: &Picture, s: StrandId) -> Piece {
-    let strands = &picture.dag.strands;
+fn piece(model: &RunModel, s: StrandId) -> Piece {
+    let strands = &model.dag.strands;
     let (start, end) = (strands.start[s as usize], strands.end[s as usize]);
     Piece {
-        row: picture.rows.of(strands.thread[s as usize]),
+        row: model.rows.of(strands.thread[s as usize]),
         start,
         end,
         strand: s,
@@ -144,8 +144,8 @@ fn piece(picture: &Picture, s: StrandId) -> Piece {
 /// Joins pieces on one row with less than a bin of 2^level ticks between them, and pieces on
 /// several rows inside one bin. A joined piece is drawn on the row on which the path ran longest.
 /// At most two pieces per bin are left.
-fn joined(picture: &Picture, level: u32, pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
-    let bin = |t: u64| t.saturating_sub(picture.begin) >> level;
+fn joined(model: &RunModel, level: u32, pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
+    let bin = |t: u64| t.saturating_sub(model.begin) >> level;
     let mut out: Vec<Piece> = Vec::new();
     for piece in pieces {
         let Some(last) = out.last_mut() else {

@@ -14,7 +14,7 @@ use workspan_dag::cancel::{check, inherit};
 use super::TILE_BINS;
 use super::cell::CellBytes;
 use super::window::{PROFILE, Source, Window};
-use crate::run::Picture;
+use crate::run::RunModel;
 
 /// Number of bins of a block.
 pub(super) const BLOCK: u64 = 64;
@@ -55,21 +55,21 @@ const MIN_BLOCK_EVENTS: usize = 3072;
 
 impl Pyramid {
     /// Builds the pyramid in O(n log n), on two threads or more if there are enough CPUs.
-    pub(super) fn new(picture: &Picture, source: &Source) -> Pyramid {
-        let rows = picture.rows.len();
+    pub(super) fn new(model: &RunModel, source: &Source) -> Pyramid {
+        let rows = model.rows.len();
         let per_bin = EVENTS_PER_BIN * rows.min(MANY_ROWS) + 2 * rows.saturating_sub(MANY_ROWS);
         // A window takes one search per thread, and a trace may have a million threads.
-        let threads = picture.dag.meta.threads as usize;
+        let threads = model.dag.meta.threads as usize;
         let threshold = (per_bin * BLOCK as usize)
             .max(MIN_BLOCK_EVENTS)
             .max(threads);
         let making = Making {
-            picture,
+            model,
             source,
             threshold,
             blocks: Mutex::new(Vec::new()),
         };
-        let top = picture.top_level();
+        let top = model.top_level();
         // Each top block is split into parts, so that there are enough of them for all threads.
         let level = top.saturating_sub(3);
         let count = (TILE_BINS / BLOCK) << (top - level);
@@ -105,7 +105,7 @@ impl Pyramid {
             let mut finer = windows.into_iter();
             windows = Vec::new();
             while let (Some(a), Some(b)) = (finer.next(), finer.next()) {
-                let window = a.coarser(b, picture);
+                let window = a.coarser(b, model);
                 let index = window.first / BLOCK;
                 if making.load(level, index) > threshold {
                     making.keep((level, index), &window);
@@ -119,8 +119,8 @@ impl Pyramid {
     }
 
     /// The bins of a tile.
-    pub(super) fn tile(&self, picture: &Picture, source: &Source, level: u32, index: u64) -> Drawn {
-        let rows = picture.rows.len();
+    pub(super) fn tile(&self, model: &RunModel, source: &Source, level: u32, index: u64) -> Drawn {
+        let rows = model.rows.len();
         let mut drawn = Drawn {
             seen: vec![Vec::with_capacity(TILE_BINS as usize); rows],
             profile: Vec::with_capacity(TILE_BINS as usize),
@@ -144,8 +144,8 @@ impl Pyramid {
                 until += 1;
             }
             let bins = ((until - block) * BLOCK) as usize;
-            let window = source.window(picture, level, block * BLOCK, bins);
-            let (seen, profile) = as_drawn(&window, picture);
+            let window = source.window(model, level, block * BLOCK, bins);
+            let (seen, profile) = as_drawn(&window, model);
             for (row, seen) in drawn.seen.iter_mut().zip(seen.chunks(bins)) {
                 row.extend_from_slice(seen);
             }
@@ -156,15 +156,15 @@ impl Pyramid {
     }
 }
 
-fn as_drawn(window: &Window, picture: &Picture) -> (Vec<CellBytes>, Vec<[f32; PROFILE]>) {
+fn as_drawn(window: &Window, model: &RunModel) -> (Vec<CellBytes>, Vec<[f32; PROFILE]>) {
     let width = 1u64 << window.level.min(63);
-    let seen = window.cells.iter().map(|c| c.seen(&picture.dag, width));
+    let seen = window.cells.iter().map(|c| c.seen(&model.dag, width));
     let means = |sums: &[u128; PROFILE]| sums.map(|sum| (sum as f64 / width as f64) as f32);
     (seen.collect(), window.profile.iter().map(means).collect())
 }
 
 struct Making<'a> {
-    picture: &'a Picture,
+    model: &'a RunModel,
     source: &'a Source,
     threshold: usize,
     blocks: Mutex<Vec<Block>>,
@@ -174,10 +174,10 @@ impl Making<'_> {
     fn load(&self, level: u32, index: u64) -> usize {
         let at = |index: u64| {
             let ticks = (u128::from(index) * u128::from(BLOCK)) << level;
-            let t = u128::from(self.picture.begin) + ticks;
+            let t = u128::from(self.model.begin) + ticks;
             u64::try_from(t).unwrap_or(u64::MAX)
         };
-        self.source.load(self.picture, at(index), at(index + 1))
+        self.source.load(self.model, at(index), at(index + 1))
     }
 
     /// Computes the exact bins of a block. Stores the block and those below it if they are large
@@ -187,7 +187,7 @@ impl Making<'_> {
         let dense = self.load(level, index) > self.threshold;
         if !dense || level == 0 {
             let bins = BLOCK as usize;
-            let window = self.source.window(self.picture, level, index * BLOCK, bins);
+            let window = self.source.window(self.model, level, index * BLOCK, bins);
             if dense {
                 self.keep((level, index), &window);
             }
@@ -195,13 +195,13 @@ impl Making<'_> {
         }
         let first = self.build(level - 1, 2 * index);
         let second = self.build(level - 1, 2 * index + 1);
-        let window = first.coarser(second, self.picture);
+        let window = first.coarser(second, self.model);
         self.keep((level, index), &window);
         window
     }
 
     fn keep(&self, key: (u32, u64), window: &Window) {
-        let (seen, profile) = as_drawn(window, self.picture);
+        let (seen, profile) = as_drawn(window, self.model);
         if let Ok(mut blocks) = self.blocks.lock() {
             blocks.push(Block { key, seen, profile });
         }

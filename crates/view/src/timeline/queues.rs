@@ -4,7 +4,7 @@
 
 use workspan_dag::{Dag, NONE, Steals, TaskKind};
 
-use crate::run::Picture;
+use crate::run::RunModel;
 use crate::run::rows::NO_ROW;
 
 /// Maximum number of changes of depth that are stored one by one.
@@ -19,13 +19,13 @@ pub(super) fn follow(dag: &Dag) -> bool {
 
 /// For each row, the depths, each with the time from which it holds. Runs of more than 65,536 tasks
 /// get steps of equal length, which take at most 4 MB.
-pub(super) fn of(picture: &Picture) -> Vec<Vec<(u64, f32)>> {
-    let (rows, tasks) = (picture.rows.len(), picture.dag.tasks.len());
+pub(super) fn of(model: &RunModel) -> Vec<Vec<(u64, f32)>> {
+    let (rows, tasks) = (model.rows.len(), model.dag.tasks.len());
     if tasks.saturating_mul(2) <= MAX_EXACT_CHANGES {
-        return one_by_one(waits(picture), rows);
+        return one_by_one(waits(model), rows);
     }
     let steps = STEPS_OF_ALL_ROWS / rows.clamp(1, STEPS_OF_ALL_ROWS);
-    in_steps(waits(picture), rows, (picture.begin, picture.end), steps)
+    in_steps(waits(model), rows, (model.begin, model.end), steps)
 }
 
 /// A task that waited in a queue.
@@ -36,15 +36,15 @@ struct Wait {
     begun: u64,
 }
 
-fn waits(picture: &Picture) -> impl Iterator<Item = Wait> {
-    let dag = &*picture.dag;
+fn waits(model: &RunModel) -> impl Iterator<Item = Wait> {
+    let dag = &*model.dag;
     let (tasks, strands) = (&dag.tasks, &dag.strands);
     (0..tasks.len()).filter_map(move |task| {
         let (creator, first) = (tasks.creator[task], tasks.first[task]);
         if tasks.kind[task] != TaskKind::Deferred || creator == NONE || first == NONE {
             return None;
         }
-        let row = picture.rows.of(strands.thread[creator as usize]);
+        let row = model.rows.of(strands.thread[creator as usize]);
         let created = strands.end[creator as usize];
         let begun = strands.start[first as usize];
         (row != NO_ROW && created < begun).then_some(Wait {

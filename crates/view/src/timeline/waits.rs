@@ -5,7 +5,7 @@ use workspan_dag::{NONE, StrandId, ThreadId, WaitKind, WaitKinds};
 
 use super::{Source, Tile};
 use crate::planes::Planes;
-use crate::run::Picture;
+use crate::run::RunModel;
 
 /// Maximum number of waits drawn one by one; if there are more, the longest are drawn.
 const MAX_WAITS: usize = 2000;
@@ -55,8 +55,8 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    pub(super) fn new(picture: &Picture, source: &Source) -> Waits {
-        let dag = &*picture.dag;
+    pub(super) fn new(model: &RunModel, source: &Source) -> Waits {
+        let dag = &*model.dag;
         let mut kinds = WaitKinds::new(&dag.samples);
         let mut list = Vec::new();
         for (number, stop) in (0..).zip(&dag.samples.stops) {
@@ -101,7 +101,7 @@ impl Waits {
             };
             let handoff = handoffs[at].1;
             wait.by_strand = handoff.from;
-            wait.critical = picture.critical(handoff.from) && picture.critical(handoff.to);
+            wait.critical = model.critical(handoff.from) && model.critical(handoff.to);
         }
         list.sort_by_key(|wait| wait.start);
         let mut ended: Vec<(StrandId, u32)> = (0..)
@@ -123,8 +123,8 @@ impl Waits {
     }
 
     /// Waits inside strand `s`, longest first.
-    pub(crate) fn inside(&self, picture: &Picture, s: StrandId) -> Vec<&Wait> {
-        let strands = &picture.dag.strands;
+    pub(crate) fn inside(&self, model: &RunModel, s: StrandId) -> Vec<&Wait> {
+        let strands = &model.dag.strands;
         let (from, to) = (strands.start[s as usize], strands.end[s as usize]);
         let first = self.list.partition_point(|wait| wait.start < from);
         let begun = self.list[first..].iter().take_while(|w| w.start <= to);
@@ -143,8 +143,8 @@ impl Waits {
     }
 
     /// The waits in the time of a tile.
-    pub(super) fn tile(&self, picture: &Picture, tile: Tile) -> Planes {
-        let begin = tile.begin(picture);
+    pub(super) fn tile(&self, model: &RunModel, tile: Tile) -> Planes {
+        let begin = tile.begin(model);
         let end = begin.saturating_add(tile.ticks());
         let from = begin.saturating_sub(self.longest);
         let first = self.list.partition_point(|wait| wait.start < from);
@@ -160,10 +160,10 @@ impl Waits {
         planes.fact("total", total);
         planes.fact("truncated", total > shown.len());
         planes.fact("kinds", json!(KINDS.map(WaitKind::name)));
-        let since = |t: u64| t.saturating_sub(picture.begin) as f64;
+        let since = |t: u64| t.saturating_sub(model.begin) as f64;
         let row = |thread: ThreadId| match thread {
             NONE => u16::MAX,
-            thread => picture.rows.of(thread),
+            thread => model.rows.of(thread),
         };
         planes.plane("row", shown.iter().map(|w| row(w.thread)));
         planes.plane("start", shown.iter().map(|w| since(w.start)));

@@ -7,7 +7,7 @@ use workspan_dag::{Dag, EdgeKind, NONE, StrandId};
 
 use super::cell::{Cell, kind};
 use super::free_rows::FreeRows;
-use crate::run::Picture;
+use crate::run::RunModel;
 
 /// Number of means of a bin: running, ready by edge kind, delay, no-work of the scheduler, no-work
 /// of the program, descheduled, blocked, and workers of which nothing was read.
@@ -46,8 +46,8 @@ pub(super) struct Window {
 }
 
 impl Source {
-    pub(super) fn new(picture: &Picture) -> Source {
-        let dag = &*picture.dag;
+    pub(super) fn new(model: &RunModel) -> Source {
+        let dag = &*model.dag;
         let path = workspan_analysis::ready_path(dag);
         let mut creates = vec![0u16; dag.strands.len()];
         for &creator in &dag.tasks.creator {
@@ -58,7 +58,7 @@ impl Source {
         let on_ready_path = Marks::new(path.strands.iter().map(|s| s.0));
         let (instants, threads) = instants(dag);
         Source {
-            index: SweepIndex::new(dag, &picture.facts.ready, path),
+            index: SweepIndex::new(dag, &model.facts.ready, path),
             instants,
             threads,
             creates: Column::new(|| creates.iter().map(|&n| n.into())),
@@ -91,44 +91,44 @@ impl Source {
     }
 
     /// Approximate number of events between two absolute ticks.
-    pub(super) fn load(&self, picture: &Picture, from: u64, to: u64) -> usize {
-        let dag = &*picture.dag;
+    pub(super) fn load(&self, model: &RunModel, from: u64, to: u64) -> usize {
+        let dag = &*model.dag;
         let before = |t: u64| dag.strands.start.partition_point(|&start| start < t);
         let strands = before(to).saturating_sub(before(from));
-        let stood = &picture.facts.ready;
+        let stood = &model.facts.ready;
         let ready = self.index.ready_in(dag, stood, (from, to));
         strands + ready + self.index.off_events_in(from, to)
     }
 
     /// Computes `bins` bins; the first has number `first`.
-    pub(super) fn window(&self, picture: &Picture, level: u32, first: u64, bins: usize) -> Window {
-        let dag = &*picture.dag;
+    pub(super) fn window(&self, model: &RunModel, level: u32, first: u64, bins: usize) -> Window {
+        let dag = &*model.dag;
         let grid = Grid {
-            origin: picture.begin,
+            origin: model.begin,
             level,
             first,
             bins,
         };
-        let rows = picture.rows.len();
+        let rows = model.rows.len();
         let mut cells = vec![Cell::default(); rows * bins];
         let profile = vec![[0; PROFILE]; bins];
         let mut between = vec![0; bins];
         for (row, cells) in cells.chunks_mut(bins.max(1)).enumerate() {
-            let thread = picture.rows.threads[row];
+            let thread = model.rows.threads[row];
             let strands = self.strands_of(thread);
-            self.strands(picture, &grid, strands, cells, &mut between);
-            self.instants(picture, &grid, self.instants_of(thread), cells);
+            self.strands(model, &grid, strands, cells, &mut between);
+            self.instants(model, &grid, self.instants_of(thread), cells);
         }
         let mut sweep = Sweep {
             grid,
-            picture,
+            model,
             profile,
-            free: FreeRows::new(picture, bins),
+            free: FreeRows::new(model, bins),
         };
         let (from, to) = (grid.begin(), grid.end());
-        let stood = &picture.facts.ready;
+        let stood = &model.facts.ready;
         self.index.each(dag, stood, (from, to), &mut sweep);
-        let mut free = sweep.free.finish(&grid, to.min(picture.end));
+        let mut free = sweep.free.finish(&grid, to.min(model.end));
         for (cell, free) in cells.iter_mut().zip(free.drain(..)) {
             cell.free
                 .iter_mut()
@@ -153,13 +153,13 @@ impl Source {
     /// strands inside, in which the row's worker was free.
     fn strands(
         &self,
-        picture: &Picture,
+        model: &RunModel,
         grid: &Grid,
         strands: &[StrandId],
         cells: &mut [Cell],
         between: &mut [u128],
     ) {
-        let dag = &*picture.dag;
+        let dag = &*model.dag;
         let (starts, ends) = (&dag.strands.start, &dag.strands.end);
         let (from, to) = (grid.begin(), grid.end());
         let first = strands.partition_point(|&s| ends[s as usize] < from);
@@ -173,11 +173,11 @@ impl Source {
                 cell.creates = cell.creates.saturating_add(creates);
             }
             let task = dag.strands.task[s as usize] as usize;
-            let site = picture.sites.of(dag.tasks.site[task]);
-            let kind = kind(picture.codes.of(s), site);
-            let was_off = picture.off(s) > 0;
-            let (critical, ready_path) = (picture.critical(s), self.on_ready_path(s));
-            let inside = picture.facts.between.get(s as usize);
+            let site = model.sites.of(dag.tasks.site[task]);
+            let kind = kind(model.codes.of(s), site);
+            let was_off = model.off(s) > 0;
+            let (critical, ready_path) = (model.critical(s), self.on_ready_path(s));
+            let inside = model.facts.between.get(s as usize);
             grid.each(start, end, |bin, a, b| {
                 let cell = &mut cells[bin];
                 let free = share_within(inside, (start, end), (a, b));
@@ -203,8 +203,8 @@ impl Source {
         }
     }
 
-    fn instants(&self, picture: &Picture, grid: &Grid, strands: &[StrandId], cells: &mut [Cell]) {
-        let dag = &*picture.dag;
+    fn instants(&self, model: &RunModel, grid: &Grid, strands: &[StrandId], cells: &mut [Cell]) {
+        let dag = &*model.dag;
         let starts = &dag.strands.start;
         let (from, to) = (grid.begin(), grid.end());
         let first = strands.partition_point(|&s| starts[s as usize] < from);
@@ -220,8 +220,8 @@ impl Source {
             cell.creates = cell.creates.saturating_add(u32::from(self.creates(s)));
             cell.meet(s, 0);
             let task = dag.strands.task[s as usize] as usize;
-            let site = picture.sites.of(dag.tasks.site[task]);
-            cell.add_kind(kind(picture.codes.of(s), site), 0);
+            let site = model.sites.of(dag.tasks.site[task]);
+            cell.add_kind(kind(model.codes.of(s), site), 0);
         }
     }
 }
@@ -243,12 +243,12 @@ fn instants(dag: &Dag) -> (Vec<StrandId>, Vec<u32>) {
 impl Window {
     /// Joins pairs of bins to half as many bins of twice the width. `next` has the bins that
     /// follow. Both have an even number of bins, and the first has an even number.
-    pub(super) fn coarser(self, next: Window, picture: &Picture) -> Window {
-        let rows = picture.rows.len();
+    pub(super) fn coarser(self, next: Window, model: &RunModel) -> Window {
+        let rows = model.rows.len();
         let (level, first) = (self.level + 1, self.first / 2);
         let bins = (self.bins + next.bins) / 2;
         let grid = Grid {
-            origin: picture.begin,
+            origin: model.begin,
             level,
             first,
             bins,
@@ -264,7 +264,7 @@ impl Window {
                     &mut right
                 };
                 if let (Some(a), Some(b)) = (half.next(), half.next()) {
-                    cells.push(a.join(b, &picture.dag, grid.range(bin)));
+                    cells.push(a.join(b, &model.dag, grid.range(bin)));
                 }
             }
         }
@@ -331,19 +331,19 @@ impl Grid {
 /// Sums the profile and the free rows.
 struct Sweep<'a> {
     grid: Grid,
-    picture: &'a Picture,
+    model: &'a RunModel,
     profile: Vec<[u128; PROFILE]>,
     free: FreeRows,
 }
 
 impl IntervalObserver for Sweep<'_> {
     fn start(&mut self, thread: usize) {
-        let row = self.picture.rows.of(thread as u32);
+        let row = self.model.rows.of(thread as u32);
         self.free.busy(row, true);
     }
 
     fn end(&mut self, thread: usize) {
-        let row = self.picture.rows.of(thread as u32);
+        let row = self.model.rows.of(thread as u32);
         self.free.busy(row, false);
     }
 

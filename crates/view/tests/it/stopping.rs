@@ -40,7 +40,7 @@ const STAGES: [&str; 5] = [
 fn stops_in(stage: usize, path: PathBuf) -> bool {
     let served = Served::loading(session(path));
     let run = &served.session.runs[0];
-    let through = || run.rest().is_ok();
+    let through = || run.analyses().is_ok();
     let is_past = || run.stage().done as usize > stage;
     until(STAGES[stage], || {
         run.stage().name == STAGES[stage] || is_past()

@@ -7,7 +7,7 @@ use serde::Serialize;
 use workspan_analysis::FreeTime;
 
 use super::Spark;
-use crate::run::Picture;
+use crate::run::RunModel;
 
 /// Maximum number of sizes given for one code: those with most time.
 const MAX_SIZES: usize = 10;
@@ -42,7 +42,7 @@ struct OfSize {
 impl Sizes {
     pub(super) fn add(
         &mut self,
-        picture: &Picture,
+        model: &RunModel,
         weight: u64,
         (start, end): (u64, u64),
         free: &FreeTime,
@@ -60,7 +60,7 @@ impl Sizes {
         let (running, idle) = free.sums(start, end);
         of.strands += 1;
         of.total = of.total.saturating_add(weight);
-        of.spark.add(picture, start, end);
+        of.spark.add(model, start, end);
         of.length = of.length.saturating_add(end - start);
         of.running += running;
         of.free += idle;
@@ -68,7 +68,7 @@ impl Sizes {
     }
 
     /// The sizes with most time, the smallest first.
-    pub(super) fn rows(&self, picture: &Picture) -> Vec<Size> {
+    pub(super) fn rows(&self, model: &RunModel) -> Vec<Size> {
         let mut all: Vec<(&i32, &OfSize)> = self.0.iter().collect();
         all.sort_by_key(|(_, of)| std::cmp::Reverse(of.total));
         all.truncate(MAX_SIZES);
@@ -76,7 +76,7 @@ impl Sizes {
         let row = |(_, of): (&i32, &OfSize)| Size {
             strands: of.strands,
             total: of.total,
-            spark: of.spark.mean(picture),
+            spark: of.spark.mean(model),
             busy: of.running / of.length.max(1) as f64,
             free: (!of.is_unread).then_some(of.free as u64),
         };

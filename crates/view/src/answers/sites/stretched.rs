@@ -6,7 +6,7 @@ use workspan_analysis::stretch::{Pair, RowKey, StretchOptions, stretch};
 use workspan_analysis::{CodeBlock, Report};
 use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE};
 
-use crate::run::Picture;
+use crate::run::RunModel;
 
 /// Sums of times in the run on one worker and in this one, by the places and codes of this run.
 #[derive(Debug, Default)]
@@ -17,16 +17,16 @@ pub(super) struct Stretched {
 
 impl Stretched {
     /// The times of both runs; `None` if the runs can't be compared.
-    pub(super) fn new(serial: &Picture, picture: &Picture, report: &Report) -> Option<Stretched> {
+    pub(super) fn new(serial: &RunModel, model: &RunModel, report: &Report) -> Option<Stretched> {
         let options = StretchOptions {
-            measured: picture.measured.clone(),
+            measured: model.options.clone(),
             ..StretchOptions::default()
         };
-        let found = stretch(&serial.dag, &picture.dag, report, &options).ok()?;
+        let found = stretch(&serial.dag, &model.dag, report, &options).ok()?;
         // The stretch renumbers the places of both runs. A place is found by its name and its
         // position.
         let mut known: BTreeMap<_, PlaceId> = BTreeMap::new();
-        for (id, place) in (0..).zip(&picture.dag.places).skip(1) {
+        for (id, place) in (0..).zip(&model.dag.places).skip(1) {
             known.entry(name(place)).or_insert(id);
         }
         let own = |place: PlaceId| match found.places.get(place as usize) {
@@ -35,7 +35,7 @@ impl Stretched {
             None => None,
         };
         let mut code_of: BTreeMap<CodeBlock, u16> = BTreeMap::new();
-        for (number, code) in (0..).zip(&picture.codes.all) {
+        for (number, code) in (0..).zip(&model.codes.all) {
             code_of.extend(code.blocks.iter().map(|&block| (block, number)));
         }
         let mut all = Stretched::default();

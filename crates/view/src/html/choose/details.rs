@@ -21,20 +21,19 @@ impl Choice<'_> {
     /// instances of the sites.
     pub(super) fn first_details(&mut self) {
         for run in &self.session.runs {
-            let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
+            let (Ok(model), Ok(rest)) = (run.model(), run.analyses()) else {
                 continue;
             };
             let found = rest.report.causes.findings().into_iter();
-            let mut strands: Vec<StrandId> =
-                found.filter_map(|f| show(picture, f).strand).collect();
+            let mut strands: Vec<StrandId> = found.filter_map(|f| show(model, f).strand).collect();
             let mut path = rest.report.work_span.critical_path.clone();
-            path.sort_by_key(|&s| (std::cmp::Reverse(picture.weight(s)), s));
+            path.sort_by_key(|&s| (std::cmp::Reverse(model.weight(s)), s));
             strands.extend(path.into_iter().take(MAX_CRITICAL_STRANDS));
             let low = rest.report.low_parallelism.iter();
             strands.extend(low.flat_map(|i| i.strands.iter().map(|s| s.strand)));
             let mut tasks: Vec<u32> = strands
                 .iter()
-                .map(|&s| picture.dag.strands.task[s as usize])
+                .map(|&s| model.dag.strands.task[s as usize])
                 .collect();
             tasks.extend(self.instances(run));
             let mut keys: Vec<String> = strands.iter().map(|&s| strand_key(run, s)).collect();
@@ -74,8 +73,8 @@ impl Choice<'_> {
     pub(super) fn details(&mut self) -> bool {
         let mut all = true;
         for run in &self.session.runs {
-            let Ok(picture) = run.picture() else { continue };
-            let strands = &picture.dag.strands;
+            let Ok(model) = run.model() else { continue };
+            let strands = &model.dag.strands;
             let mut order: Vec<StrandId> = (0..strands.len() as StrandId).collect();
             let length = |s: StrandId| strands.end[s as usize] - strands.start[s as usize];
             order.sort_by_key(|&s| (std::cmp::Reverse(length(s)), s));

@@ -10,9 +10,9 @@ pub(super) fn notes(
     nodes: Nodes,
     all_details: bool,
 ) -> Vec<String> {
-    let first = session.runs.first().and_then(|run| run.picture().ok());
-    let ns = first.map_or(0.0, |picture| {
-        let rate = picture.dag.meta.ticks_per_second.max(1) as f64;
+    let first = session.runs.first().and_then(|run| run.model().ok());
+    let ns = first.map_or(0.0, |model| {
+        let rate = model.dag.meta.ticks_per_second.max(1) as f64;
         2f64.powi(finest as i32) / rate * 1e9
     });
     let mut notes = vec![format!(
@@ -20,8 +20,8 @@ pub(super) fn notes(
         length(ns),
         nodes.items
     )];
-    let strands = session.runs.iter().filter_map(|run| run.picture().ok());
-    let folded: usize = strands.map(|picture| picture.dag.folded.len()).sum();
+    let strands = session.runs.iter().filter_map(|run| run.model().ok());
+    let folded: usize = strands.map(|model| model.dag.folded.len()).sum();
     if folded > 0 {
         notes.push(format!(
             "Of {folded} folded subtrees {} can be opened in the file; with the trace, `workspan view` opens them.",

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Choice;
 use crate::answers::summary::show;
-use crate::run::{Picture, Run};
+use crate::run::{Run, RunModel};
 use crate::timeline::TILE_BINS;
 
 /// Shares of the room that may be used once the tiles, and then the windows, are added.
@@ -22,7 +22,7 @@ impl Choice<'_> {
             .session
             .runs
             .iter()
-            .map(|run| run.picture().map_or(0, Picture::top_level))
+            .map(|run| run.model().map_or(0, RunModel::top_level))
             .collect();
         let mut finest = tops.iter().copied().max().unwrap_or(0);
         for depth in 0..64 {
@@ -31,8 +31,8 @@ impl Choice<'_> {
                 let Some(level) = top.checked_sub(depth) else {
                     continue;
                 };
-                let Ok(picture) = run.picture() else { continue };
-                let last = (picture.elapsed() / TILE_BINS) >> level;
+                let Ok(model) = run.model() else { continue };
+                let last = (model.elapsed() / TILE_BINS) >> level;
                 if last >= MAX_TILES {
                     continue;
                 }
@@ -102,25 +102,25 @@ impl Choice<'_> {
     /// Adds finer tiles around the findings and the longest strands of the critical path.
     pub(super) fn windows(&mut self) {
         for run in &self.session.runs {
-            let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
+            let (Ok(model), Ok(rest)) = (run.model(), run.analyses()) else {
                 continue;
             };
             let found = rest.report.causes.findings().into_iter();
             let mut windows: Vec<(u64, u64)> = found
                 .map(|f| {
-                    let show = show(picture, f);
+                    let show = show(model, f);
                     (show.t0, show.t1)
                 })
                 .collect();
             let mut path = rest.report.work_span.critical_path.clone();
-            path.sort_by_key(|&s| (std::cmp::Reverse(picture.weight(s)), s));
+            path.sort_by_key(|&s| (std::cmp::Reverse(model.weight(s)), s));
             for s in path.into_iter().take(16) {
                 let i = s as usize;
-                let start = picture.dag.strands.start[i] - picture.begin;
-                windows.push((start, picture.dag.strands.end[i] - picture.begin));
+                let start = model.dag.strands.start[i] - model.begin;
+                windows.push((start, model.dag.strands.end[i] - model.begin));
             }
             for (t0, t1) in windows {
-                if !self.window(run, picture, (t0, t1)) {
+                if !self.window(run, model, (t0, t1)) {
                     return;
                 }
             }
@@ -129,12 +129,12 @@ impl Choice<'_> {
 
     /// Adds a window at the level at which it is about one tile wide, at the next finer one, and at
     /// the coarser ones that show its surroundings.
-    pub(super) fn window(&mut self, run: &Run, picture: &Picture, (t0, t1): (u64, u64)) -> bool {
+    pub(super) fn window(&mut self, run: &Run, model: &RunModel, (t0, t1): (u64, u64)) -> bool {
         let bins = (t1 - t0) / TILE_BINS + 1;
         let own = bins.next_power_of_two().trailing_zeros();
         let finest = own.saturating_sub(1);
-        for level in (finest..=(own + 2).min(picture.top_level())).rev() {
-            let last = (picture.elapsed() / TILE_BINS) >> level;
+        for level in (finest..=(own + 2).min(model.top_level())).rev() {
+            let last = (model.elapsed() / TILE_BINS) >> level;
             let of = |t: u64| ((t / TILE_BINS) >> level).min(last);
             let keys = (of(t0)..=of(t1)).flat_map(|i| self.tile_keys(run, level, i));
             let keys: Vec<String> = keys.collect();

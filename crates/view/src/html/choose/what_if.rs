@@ -25,17 +25,17 @@ impl Choice<'_> {
     /// Adds the what-if answers for the code and the spawn sites of the critical path, each alone.
     pub(super) fn what_if(&mut self) {
         for run in &self.session.runs {
-            let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
+            let (Ok(model), Ok(rest)) = (run.model(), run.analyses()) else {
                 continue;
             };
-            let most = if picture.dag.strands.len() > LONG_RUN_STRANDS {
+            let most = if model.dag.strands.len() > LONG_RUN_STRANDS {
                 1
             } else {
                 MAX_CODES
             };
-            let mut critical = vec![0u128; picture.codes.all.len()];
+            let mut critical = vec![0u128; model.codes.all.len()];
             for &s in &rest.report.work_span.critical_path {
-                critical[usize::from(picture.codes.of(s))] += u128::from(picture.weight(s));
+                critical[usize::from(model.codes.of(s))] += u128::from(model.weight(s));
             }
             let mut codes: Vec<usize> = (0..critical.len()).filter(|&c| critical[c] > 0).collect();
             codes.sort_by_key(|&c| (std::cmp::Reverse(critical[c]), c));

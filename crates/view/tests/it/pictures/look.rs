@@ -28,12 +28,12 @@ pub fn session(dag: Dag) -> Session {
 }
 
 pub fn top_level(session: &Session) -> u32 {
-    session.runs[0].picture().unwrap().top_level()
+    session.runs[0].model().unwrap().top_level()
 }
 
 /// Number of tiles at a level.
 pub fn tiles(session: &Session, level: u32) -> u64 {
-    let elapsed = session.runs[0].picture().unwrap().elapsed();
+    let elapsed = session.runs[0].model().unwrap().elapsed();
     (elapsed >> level) / 1024 + 1
 }
 

@@ -413,7 +413,7 @@ fn paths_add_up() {
 fn queues_and_loads_are_means() {
     let session = session(make(3, Shape::default()));
     let top = top_level(&session);
-    let elapsed = session.runs[0].picture().unwrap().elapsed() as f64;
+    let elapsed = session.runs[0].model().unwrap().elapsed() as f64;
     let width = (1u64 << top) as f64;
     let rows = tile(&session, "rows", top, 0);
     let ticks: f64 = rows.plane("queue")[..1024]
