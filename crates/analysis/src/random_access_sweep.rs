@@ -5,7 +5,7 @@
 //! of ready strands at a time is the number that became ready before it, minus the number that have
 //! started. Both are counted once, in steps.
 
-use workspan_dag::{Dag, EdgeKind, Lists, StrandId};
+use workspan_dag::{Dag, EdgeKind, RaggedArray, StrandId};
 
 use crate::off_cpu_events::{OffCpuEvent, off_cpu_events};
 use crate::ready::ReadyInterval;
@@ -58,7 +58,7 @@ pub struct SweepIndex {
     unread_from: Option<u64>,
     path: ReadyPath,
     /// Strands that take time, by thread, then start.
-    by_thread: Lists,
+    by_thread: RaggedArray,
     /// The strands that were ready for some time, in the order in which they became ready.
     by_ready: Vec<u32>,
     /// By kind: the number of strands that became ready before every [`STRANDS_PER_STEP`]th one.
@@ -162,12 +162,12 @@ impl SweepIndex {
 }
 
 /// The strands that take time, by thread, then start.
-fn by_thread(dag: &Dag) -> Lists {
+fn by_thread(dag: &Dag) -> RaggedArray {
     let strands = &dag.strands;
     let takes_time = |s: &StrandId| strands.start[*s as usize] < strands.end[*s as usize];
     let timed = (0..strands.len() as StrandId).filter(takes_time);
     let pairs = timed.map(|s| (strands.thread[s as usize], s));
-    Lists::from_pairs(dag.meta.threads as usize, pairs)
+    RaggedArray::from_pairs(dag.meta.threads as usize, pairs)
 }
 
 fn steps(kinds: impl Iterator<Item = EdgeKind>) -> Vec<[u64; 7]> {

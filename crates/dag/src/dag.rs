@@ -341,7 +341,7 @@ impl Strands {
 
 /// Lists of different lengths in two arrays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Lists {
+pub struct RaggedArray {
     /// `offsets[i]..offsets[i + 1]` are the items of list i. One longer than the number of lists,
     /// or empty if there are no lists.
     pub offsets: Vec<u32>,
@@ -349,10 +349,13 @@ pub struct Lists {
     pub items: Vec<u32>,
 }
 
-impl Lists {
+impl RaggedArray {
     /// Sorts (list, item) pairs into `count` lists, each in the order of the pairs. Pairs with a
     /// list number outside of them are left out. Linear.
-    pub fn from_pairs(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
+    pub fn from_pairs(
+        count: usize,
+        pairs: impl Iterator<Item = (u32, u32)> + Clone,
+    ) -> RaggedArray {
         let mut offsets = vec![0u32; count + 1];
         let is_known = |pair: &(u32, u32)| (pair.0 as usize) < count;
         for (list, _) in pairs.clone().filter(is_known) {
@@ -368,7 +371,7 @@ impl Lists {
             items[*at as usize] = item;
             *at += 1;
         }
-        Lists { offsets, items }
+        RaggedArray { offsets, items }
     }
 
     /// List `i`; empty when there is no such list.
@@ -406,9 +409,9 @@ pub struct Waits {
     /// True for a plain wait for all children (`wait` with nothing named).
     pub plain: Vec<bool>,
     /// Tasks joined by each wait (ascending).
-    pub tasks: Lists,
+    pub tasks: RaggedArray,
     /// Signals waited for, as the strands that set them (each ends in [`EndKind::Signal`]).
-    pub signals: Lists,
+    pub signals: RaggedArray,
 }
 
 impl Waits {
@@ -438,7 +441,7 @@ pub struct Dag {
     /// Tasks with depend edges, ascending; [`Dag::depends`] has the tasks that each depends on.
     pub dependents: Vec<TaskId>,
     /// By index into [`Dag::dependents`]: the tasks that it depends on.
-    pub depends: Lists,
+    pub depends: RaggedArray,
     /// Off-CPU intervals, by thread, then time.
     pub offs: Vec<OffCpuInterval>,
     /// For tasks that are threads: the ticks for which the thread waited for a CPU before the task

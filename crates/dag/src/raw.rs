@@ -7,7 +7,7 @@ mod strands;
 
 pub use strands::RawStrands;
 
-use crate::dag::{Lists, OffCpuInterval, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
+use crate::dag::{OffCpuInterval, Place, RaggedArray, ScopeKind, Steal, TaskKind, ThreadEvent};
 use crate::events::RecorderRun;
 use crate::folded::Folds;
 use crate::meta::Meta;
@@ -126,9 +126,9 @@ pub struct RawTrace {
     /// Numbers of the signals set or waited for, each once.
     pub signals: Vec<u64>,
     /// Lists of raw tasks named by waits.
-    pub wait_tasks: Lists,
+    pub wait_tasks: RaggedArray,
     /// Lists of signals (indices into `signals`) named by waits.
-    pub wait_signals: Lists,
+    pub wait_signals: RaggedArray,
     /// (task, task it depends on), raw indices.
     pub depends: Vec<(u32, u32)>,
     /// Off-CPU intervals.

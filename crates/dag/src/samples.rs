@@ -4,7 +4,7 @@
 use workspan_trace::entry::RECORDING;
 pub use workspan_trace::entry::WaitKind as WaitedFor;
 
-use crate::dag::{Lists, NONE, StrandId, Strands, ThreadId};
+use crate::dag::{NONE, RaggedArray, StrandId, Strands, ThreadId};
 
 /// A function on a stack; an inlined function has a frame of its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -54,7 +54,7 @@ pub struct Samples {
     /// Frames, each once.
     pub frames: Vec<Frame>,
     /// Stacks: indices into [`Samples::frames`], innermost first.
-    pub stacks: Lists,
+    pub stacks: RaggedArray,
 }
 
 /// A moment at which a strand gave up the CPU; if that was often, one of several.
@@ -197,7 +197,7 @@ pub struct RawSamples {
     /// See [`Samples::frames`].
     pub frames: Vec<Frame>,
     /// See [`Samples::stacks`].
-    pub stacks: Lists,
+    pub stacks: RaggedArray,
 }
 
 /// Finds each sample's strand: O(n + m log m) for n strands and m samples. Samples with an invalid

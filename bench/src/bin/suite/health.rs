@@ -36,7 +36,7 @@ type Patients = Vec<Patient>;
 
 /// The data that only the village itself changes.
 #[derive(Default)]
-struct Lists {
+struct RaggedArray {
     free_staff: usize,
     population: Patients,
     waiting: Patients,
@@ -48,12 +48,12 @@ struct Lists {
 type Arriving = Mutex<Patients>;
 
 struct Village {
-    own: Lists,
+    own: RaggedArray,
     arriving: Arriving,
     children: Vec<Village>,
 }
 
-impl Lists {
+impl RaggedArray {
     fn leave_hospital(&mut self) {
         for mut patient in std::mem::take(&mut self.inside) {
             patient.days_left -= 1;
@@ -123,9 +123,9 @@ impl Lists {
 impl Village {
     fn new(level: usize, branching: usize, next_id: &mut u64) -> Self {
         let staff = 1 << level;
-        let mut own = Lists {
+        let mut own = RaggedArray {
             free_staff: staff,
-            ..Lists::default()
+            ..RaggedArray::default()
         };
         for _ in 0..staff * PEOPLE_PER_STAFF {
             own.population.push(Patient {

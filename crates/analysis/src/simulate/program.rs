@@ -1,6 +1,6 @@
 //! The DAG as operations of its tasks.
 
-use workspan_dag::{Dag, EndKind, Lists, NONE, TaskId, TaskKind};
+use workspan_dag::{Dag, EndKind, NONE, RaggedArray, TaskId, TaskKind};
 
 use super::fix::{Change, Fix, Fixes};
 use crate::options::{Error, Options};
@@ -50,10 +50,10 @@ pub(super) struct Program {
     /// By wait: the number of its members.
     pub members: Vec<u32>,
     /// By task: the waits for it, and the tasks that depend on it.
-    pub waits_of_task: Lists,
-    pub dependents: Lists,
+    pub waits_of_task: RaggedArray,
+    pub dependents: RaggedArray,
     /// By signal: the waits for it.
-    pub waits_of_signal: Lists,
+    pub waits_of_signal: RaggedArray,
     /// Strands that set signals or end another thread's wait, in order.
     pub signals: Vec<u32>,
     /// Strands that continue when another thread has ended their wait, in order.
@@ -96,8 +96,8 @@ impl Program {
             .collect();
         created.sort_unstable();
         let created: Vec<(u32, u32)> = created.into_iter().map(|c| (c.0, c.2)).collect();
-        let children = Lists::from_pairs(strands.len(), created.iter().copied());
-        let own = Lists::from_pairs(count, strands.task.iter().copied().zip(0u32..));
+        let children = RaggedArray::from_pairs(strands.len(), created.iter().copied());
+        let own = RaggedArray::from_pairs(count, strands.task.iter().copied().zip(0u32..));
         let mut signals: Vec<u32> = (0..strands.len() as u32)
             .filter(|&s| strands.end_kind[s as usize] == EndKind::Signal)
             .collect();
@@ -116,9 +116,9 @@ impl Program {
                 .collect(),
             depends: vec![0; count],
             members: Vec::with_capacity(dag.waits.after.len()),
-            waits_of_task: Lists::default(),
-            dependents: Lists::default(),
-            waits_of_signal: Lists::default(),
+            waits_of_task: RaggedArray::default(),
+            dependents: RaggedArray::default(),
+            waits_of_signal: RaggedArray::default(),
             signals,
             after_handoff,
             spawn_cost,
@@ -298,9 +298,9 @@ impl Program {
             self.depends[task as usize] = on.len() as u32;
             dependents.extend(on.iter().map(|&t| (t, task)));
         }
-        self.waits_of_task = Lists::from_pairs(tasks, of_task.into_iter());
-        self.waits_of_signal = Lists::from_pairs(self.signals.len(), of_signal.into_iter());
-        self.dependents = Lists::from_pairs(tasks, dependents.into_iter());
+        self.waits_of_task = RaggedArray::from_pairs(tasks, of_task.into_iter());
+        self.waits_of_signal = RaggedArray::from_pairs(self.signals.len(), of_signal.into_iter());
+        self.dependents = RaggedArray::from_pairs(tasks, dependents.into_iter());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use workspan_dag::{Dag, Lists, NONE, PlaceId, TaskId};
+use workspan_dag::{Dag, NONE, PlaceId, RaggedArray, TaskId};
 
 use crate::stretch::{Pair, convert};
 use crate::weight::Weights;
@@ -139,7 +139,7 @@ impl Pairs {
 /// The children of every task, in program order.
 struct Children {
     roots: Vec<TaskId>,
-    by_parent: Lists,
+    by_parent: RaggedArray,
 }
 
 impl Children {
@@ -151,8 +151,8 @@ impl Children {
             .filter(|t| t.0 == NONE)
             .map(|t| t.1)
             .collect();
-        let mut by_parent = Lists::from_pairs(tasks.len(), numbered);
-        let Lists { offsets, items } = &mut by_parent;
+        let mut by_parent = RaggedArray::from_pairs(tasks.len(), numbered);
+        let RaggedArray { offsets, items } = &mut by_parent;
         for ends in offsets.windows(2) {
             let children = &mut items[ends[0] as usize..ends[1] as usize];
             // Recorded tasks are numbered in this order already.

@@ -8,7 +8,7 @@
 use super::Repairs;
 use super::graph::{Edge, Graph};
 use super::tasks::Tasks;
-use crate::dag::{Lists, NONE};
+use crate::dag::{NONE, RaggedArray};
 
 const LATE: &str = "Strands that started before what they waited for had ended, clamped";
 const DROPPED: &str =
@@ -129,8 +129,8 @@ fn retain(
         graph.waits.plain.fill(false);
     }
     let mut filter =
-        |lists: &Lists, strand_of: &dyn Fn(usize) -> u32, last: &dyn Fn(u32) -> u32| {
-            let mut out = Lists::default();
+        |lists: &RaggedArray, strand_of: &dyn Fn(usize) -> u32, last: &dyn Fn(u32) -> u32| {
+            let mut out = RaggedArray::default();
             for i in 0..lists.len() {
                 let s = strand_of(i);
                 out.push(lists.get(i).iter().copied().filter(|&item| {

@@ -4,14 +4,14 @@ use super::strands::{Strands, TaskColumns};
 use super::tasks::Tasks;
 use super::waits::Waits;
 use super::{At, Fault, Mode};
-use crate::dag::{Lists, NONE};
+use crate::dag::{NONE, RaggedArray};
 use crate::raw::RawTrace;
 
 /// Depend edges: the dependent tasks, ascending, and what each depends on.
 #[derive(Default)]
 pub(super) struct Depends {
     pub tasks: Vec<u32>,
-    pub on: Lists,
+    pub on: RaggedArray,
 }
 
 /// Resolves depend edges; in strict mode a cycle among them is an error of its own.

@@ -8,7 +8,7 @@
 
 use super::tasks::Tasks;
 use super::{At, Fault, Mode, Repairs};
-use crate::dag::{Lists, NONE, ScopeKind, TaskKind};
+use crate::dag::{NONE, RaggedArray, ScopeKind, TaskKind};
 use crate::raw::{RawEnd, RawTrace};
 
 /// The scopes that a wait closes, in number order.
@@ -19,7 +19,7 @@ pub(super) struct Scopes {
     ids: Option<Ids>,
     /// Members by id, ascending tasks. A scope that a join closes has no list, since its members
     /// are the join's own two tasks.
-    pub members: Lists,
+    pub members: RaggedArray,
 }
 
 struct Ids {
@@ -59,7 +59,7 @@ impl Scopes {
             let mut scopes = Scopes {
                 count: n,
                 ids: None,
-                members: Lists::default(),
+                members: RaggedArray::default(),
             };
             scopes.members = scopes.list(raw, tasks, &closed, repairs.mode)?;
             return Ok(scopes);
@@ -105,7 +105,7 @@ impl Scopes {
                 raw_of_id,
                 id_of_raw,
             }),
-            members: Lists::default(),
+            members: RaggedArray::default(),
         };
         scopes.members = scopes.list(raw, tasks, &closed, repairs.mode)?;
         Ok(scopes)
@@ -151,9 +151,9 @@ impl Scopes {
         tasks: &Tasks,
         closed: &[ScopeClose],
         mode: Mode,
-    ) -> Result<Lists, Fault> {
+    ) -> Result<RaggedArray, Fault> {
         if !closed.contains(&ScopeClose::ByWait) {
-            return Ok(Lists::default());
+            return Ok(RaggedArray::default());
         }
         let kind = |scope: u32| raw.scopes[self.raw(scope) as usize].kind;
         let mut in_trees = Vec::new();
@@ -193,7 +193,7 @@ impl Scopes {
         for (t, s) in in_trees {
             put(s, t);
         }
-        Ok(Lists { offsets, items })
+        Ok(RaggedArray { offsets, items })
     }
 
     /// The (task, tree scope) pairs, ascending by task.

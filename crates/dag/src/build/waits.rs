@@ -3,7 +3,7 @@
 use super::strands::Strands;
 use super::tasks::Tasks;
 use super::{At, Fault, Repairs};
-use crate::dag::{EndKind, Lists, NONE, StrandId};
+use crate::dag::{EndKind, NONE, RaggedArray, StrandId};
 use crate::raw::RawTrace;
 
 /// The waits.
@@ -16,9 +16,9 @@ pub(super) struct Waits {
     pub scope: Vec<u32>,
     pub plain: Vec<bool>,
     /// Tasks joined, ascending.
-    pub tasks: Lists,
+    pub tasks: RaggedArray,
     /// Strands that set the signals waited for, ascending; no lists if there are no such waits.
-    pub signals: Lists,
+    pub signals: RaggedArray,
     ends: Ends,
 }
 
@@ -141,7 +141,7 @@ impl Waits {
         for &(strand, signal) in &strands.sets {
             setter[signal as usize] = strand;
         }
-        let mut resolved = Lists::default();
+        let mut resolved = RaggedArray::default();
         let mut list = Vec::new();
         for (w, &before) in self.before.iter().enumerate() {
             list.clear();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use workspan_dag::build::{Mode, build};
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
 use workspan_dag::{
-    Dag, Lists, NONE, OffCpuInterval, OffCpuReason, Place, ScopeKind, TaskKind, TimeUnit,
+    Dag, NONE, OffCpuInterval, OffCpuReason, Place, RaggedArray, ScopeKind, TaskKind, TimeUnit,
 };
 use workspan_reader::open::OpenOptions;
 use workspan_reader::text;
@@ -55,11 +55,11 @@ fn nonsense(seed: u64, tasks: u32, strands: u32, sane_times: bool) -> RawTrace {
             t.parent % tasks
         };
     }
-    let mut lists = Lists::default();
+    let mut lists = RaggedArray::default();
     lists.push([below(tasks), below(tasks)]);
     lists.push([]);
     raw.wait_tasks = lists;
-    let mut lists = Lists::default();
+    let mut lists = RaggedArray::default();
     lists.push([0, 1]);
     raw.wait_signals = lists;
     let mut created = 0;

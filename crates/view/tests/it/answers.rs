@@ -6,7 +6,7 @@ use serde_json::Value;
 use workspan_analysis::causes::{Headline, headline};
 use workspan_analysis::named_section::{named_section, section_name};
 use workspan_analysis::{Options, report};
-use workspan_dag::{Dag, Frame, Samples, dag::Lists};
+use workspan_dag::{Dag, Frame, Samples, dag::RaggedArray};
 use workspan_export::{TextOptions, report_json, report_text};
 use workspan_reader::{OpenOptions, open};
 use workspan_view::session::Settings;
@@ -332,7 +332,7 @@ fn lines_with_samples_are_shown_without_their_file() {
             line: Some(9_999),
             runtime: false,
         }],
-        stacks: Lists::default(),
+        stacks: RaggedArray::default(),
         ..Samples::default()
     };
     dag.samples.stacks.push([0]);

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::Replay;
-use workspan_dag::{Lists, NONE};
+use workspan_dag::{NONE, RaggedArray};
 
 impl Replay<'_, '_> {
     /// Fills the lists of the waits for other tasks' scopes with the tasks that were in them.
@@ -33,7 +33,7 @@ impl Replay<'_, '_> {
             }
         }
         let told = std::mem::take(&mut self.raw.wait_tasks);
-        let mut all = Lists::default();
+        let mut all = RaggedArray::default();
         for i in 0..told.len() {
             match lists.get(&i).and_then(|scope| members.get(scope)) {
                 Some(members) => all.push(members.iter().copied()),

@@ -8,7 +8,7 @@ use crate::recorded::skipped::{Estimate, is_of_tasks};
 use workspan_dag::folded::{Folded, FoldedSite};
 use workspan_dag::raw::RawEnd;
 use workspan_dag::skipped::SkippedBounds;
-use workspan_dag::{Lists, NONE, TaskKind};
+use workspan_dag::{NONE, RaggedArray, TaskKind};
 
 /// A skipped subtree that has begun.
 #[derive(Debug)]
@@ -234,7 +234,7 @@ impl<'a> Replay<'a, '_> {
             return;
         }
         let told = std::mem::take(&mut self.raw.wait_tasks);
-        let mut all = Lists::default();
+        let mut all = RaggedArray::default();
         for i in 0..told.len() {
             let parts = lists.remove(&(i as u32)).unwrap_or_default();
             all.push(told.get(i).iter().copied().chain(parts));
