@@ -7,7 +7,9 @@ import type { Report, RunMeta, SiteExtra } from "../data/contract";
 import { count, plural, ticks } from "../format";
 import { showInTab } from "../store";
 import { colours } from "../theme/theme";
+import { SiteStacks } from "./SiteStacks";
 import { StrandSizes } from "./StrandSizes";
+import { StrandsOverTime } from "./StrandsOverTime";
 import type { Row } from "./siteRows";
 
 export function SiteDetail({
@@ -69,7 +71,7 @@ export function SiteDetail({
             {word}
           </div>
         ))}
-        {histogram.some((n) => n > 0) && report.metric === "time" && (
+        {tasks > 1 && histogram.some((n) => n > 0) && report.metric === "time" && (
           <Histogram bins={histogram} perSecond={tps} what="tasks" />
         )}
       </div>
@@ -100,6 +102,8 @@ export function SiteDetail({
           </div>
         </>
       )}
+      <SiteStacks row={row} run={r} />
+      <StrandsOverTime row={row} extra={extra} run={r} />
     </section>
   );
 }

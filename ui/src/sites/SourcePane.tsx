@@ -136,6 +136,9 @@ function shortened(file: string): string {
   return file.length > 38 ? "…" + file.slice(-37) : file;
 }
 
+/** Number of lines up to which the pane of the source is narrow. */
+const FEW_LINES = 12;
+
 function Lines({
   source: s,
   line,
@@ -187,7 +190,12 @@ function Lines({
           Only lines with samples, and lines stored in the trace: {codeInBackticks(s.part)}
         </div>
       )}
-      <div class="scroll lines" ref={box} tabIndex={0} aria-label={`${s.file}`}>
+      <div
+        class={`scroll lines ${s.lines.length < FEW_LINES ? "few" : ""}`}
+        ref={box}
+        tabIndex={0}
+        aria-label={`${s.file}`}
+      >
         <SourceLines
           lines={s.lines}
           top={hottest ? heat(hottest) : 0}
