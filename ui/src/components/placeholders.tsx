@@ -11,7 +11,9 @@ export function LoadingPlaceholder({ what, height = 120 }: { what: string; heigh
       style={{ height: `${height}px` }}
       role="status"
       aria-label={`Loading ${what}`}
-    />
+    >
+      {height >= 40 && <span>Loading {what} …</span>}
+    </div>
   );
 }
 

@@ -123,7 +123,7 @@ export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
   );
 }
 
-/** A source position; if its file is known, it links to Sites. */
+/** A source position, with its whole path in the tooltip; if its file is known, it links to Sites. */
 export function Place({
   label,
   file,
@@ -133,7 +133,12 @@ export function Place({
   file: string | null | undefined;
   line: number | null | undefined;
 }) {
-  if (!file || line == null) return <span class="mono dim">{label}</span>;
+  if (!file || line == null)
+    return (
+      <span class="mono dim" title={label}>
+        {fileName(label)}
+      </span>
+    );
   return (
     <button
       type="button"
@@ -141,13 +146,10 @@ export function Place({
       title={`${file}:${line}, show the source`}
       onClick={() => showInTab("sites", null, { kind: "line", run: run.value, file, line })}
     >
-      {isAbsolute(label) ? fileName(label) : label}
+      {fileName(label)}
     </button>
   );
 }
-
-/** True for a file outside the run's folder, whose whole path is in the tooltip. */
-const isAbsolute = (label: string): boolean => /^([A-Za-z]:)?[/\\]/.test(label);
 
 /** A sentence with the server's markup. */
 export function Sentence({ of }: { of: Words }) {

@@ -43,8 +43,7 @@ export function SiteDetail({
       )}
       <div class="head">
         <h2>
-          <span class="fn">{name}</span>{" "}
-          <span>lengths of its strands, including time off the CPU</span>
+          <span class="fn">{name}</span> <span>CPU time of its strands</span>
         </h2>
         <span class="end">
           <button
@@ -78,7 +77,7 @@ export function SiteDetail({
       {extra.longest.length > 0 && (
         <>
           <h2 class="below">
-            Longest tasks <span>from first start to last end</span>
+            Longest tasks <span>from first start to last end, on the CPU or not</span>
           </h2>
           <div class="longest">
             {extra.longest.slice(0, 8).map((i, n) => (

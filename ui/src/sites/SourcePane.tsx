@@ -8,7 +8,7 @@ import { requests } from "../data/requests";
 import { workerTicks, ticks } from "../format";
 import { run, selection } from "../store";
 import { Choice } from "../components/widgets";
-import { SourceLines } from "../components/SourceLines";
+import { SourceLines, sourceClass } from "../components/SourceLines";
 import { WhenAnswered, codeInBackticks, EmptyState } from "../components/placeholders";
 import type { Row } from "./siteRows";
 
@@ -136,9 +136,6 @@ function shortened(file: string): string {
   return file.length > 38 ? "…" + file.slice(-37) : file;
 }
 
-/** Number of lines up to which the pane of the source is narrow. */
-const FEW_LINES = 12;
-
 function Lines({
   source: s,
   line,
@@ -190,12 +187,7 @@ function Lines({
           Only lines with samples, and lines stored in the trace: {codeInBackticks(s.part)}
         </div>
       )}
-      <div
-        class={`scroll lines ${s.lines.length < FEW_LINES ? "few" : ""}`}
-        ref={box}
-        tabIndex={0}
-        aria-label={`${s.file}`}
-      >
+      <div class={sourceClass(s.lines)} ref={box} tabIndex={0} aria-label={`${s.file}`}>
         <SourceLines
           lines={s.lines}
           top={hottest ? heat(hottest) : 0}

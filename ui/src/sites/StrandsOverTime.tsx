@@ -37,7 +37,7 @@ export function StrandsOverTime({
         <h2>
           <span class="fn">{name}</span> over time{" "}
           <span>
-            mean running strands by code, at most {plainNumber(stack.peak)} on{" "}
+            mean running strands by code, on the CPU or not; at most {plainNumber(stack.peak)} on{" "}
             {plural(r.workers, "worker")}
           </span>
         </h2>

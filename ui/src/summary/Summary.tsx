@@ -27,7 +27,7 @@ import { run, runMeta, tab } from "../store";
 import { tokens } from "../colors";
 import { Term } from "../terms/Term";
 import { colours, dark } from "../theme/theme";
-import { BoundsChart } from "../components/BoundsChart";
+import { axisEnd, BoundsChart } from "../components/BoundsChart";
 import { breakdown, type Part } from "../components/timeBreakdown";
 import { errorMargin, isCounted, spanInterval } from "../components/estimates";
 import { Place, Section } from "../components/widgets";
@@ -251,12 +251,13 @@ function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: Run
                   {own?.note ?? "The run has no work."}
                 </EmptyState>
               );
+            const measured = b.measured.filter((m) => m.run === r.id || sameProgram(m.run, r));
             return (
               <BoundsChart
                 compact
                 width={width}
                 height={214}
-                most={64}
+                most={axisEnd(measured)}
                 runs={[
                   {
                     id: r.id,
@@ -267,9 +268,11 @@ function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: Run
                     label: r.name,
                   },
                 ]}
-                measured={b.measured
-                  .filter((m) => m.run === r.id || sameProgram(m.run, r))
-                  .map((m) => ({ ...m, colour: colours.value.fg, strong: m.run === r.id }))}
+                measured={measured.map((m) => ({
+                  ...m,
+                  colour: colours.value.fg,
+                  strong: m.run === r.id,
+                }))}
               />
             );
           }}
