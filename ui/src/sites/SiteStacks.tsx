@@ -24,10 +24,6 @@ export function SiteStacks({ row, run: r }: { row: Row; run: RunMeta }) {
   if (stacks.length === 0) return null;
   const total = stacks.reduce((n, s) => n + s.ticks, 0);
   const most = stacks[0]!.ticks;
-  const name = (site: number) => {
-    const s = r.sites[site];
-    return !s || s.label === "root" ? "root" : (s.function ?? fileName(s.label));
-  };
   return (
     <div class="stacks">
       <div class="head">
@@ -57,7 +53,7 @@ export function SiteStacks({ row, run: r }: { row: Row; run: RunMeta }) {
             </span>
             <b>{ticks(s.ticks, r.ticks_per_second)}</b>
             <span class="faint">{percent(s.ticks / total)}</span>
-            <Path of={s} name={name} run={r} />
+            <Path of={s} run={r} />
           </li>
         ))}
       </ol>
@@ -74,17 +70,16 @@ export function SiteStacks({ row, run: r }: { row: Row; run: RunMeta }) {
   );
 }
 
-function Path({
-  of: s,
-  name,
-  run: r,
-}: {
-  of: CodeStack;
-  name: (site: number) => string;
-  run: RunMeta;
-}) {
+/** Names of a stack's sites, the root first. */
+export const siteNames = (s: CodeStack, r: RunMeta): string[] =>
+  s.sites.map((at) => {
+    const site = r.sites[at];
+    return !site || site.label === "root" ? "root" : (site.function ?? fileName(site.label));
+  });
+
+function Path({ of: s, run: r }: { of: CodeStack; run: RunMeta }) {
   const code = r.codes[s.code]?.label ?? "other code";
-  const names = s.sites.map(name);
+  const names = siteNames(s, r);
   return (
     <span class="mono path" title={[...names, code].join(" › ")}>
       {names.join(" › ")} › <Swatch of={codeColour(r.codes, s.code, dark.value)} />{" "}

@@ -36,4 +36,5 @@ test("levels of a recursion are one stack", () => {
 test("a code of another site is another stack", () => {
   expect(stacksOf(flame, 0, 7)).toEqual([{ sites: [0], code: 7, ticks: 10 }]);
   expect(stacksOf(flame, 0, 8)).toEqual([]);
+  expect(stacksOf(flame, null, 7).map((s) => s.ticks)).toEqual([50, 10]);
 });

@@ -9,15 +9,16 @@ export interface CodeStack {
   ticks: number;
 }
 
-/** The stacks that end in code of the site, or in one code of it: most time first. */
-export function stacksOf(flame: Flame, site: number, code: number | null): CodeStack[] {
+/** The stacks that end in code of a site, in a code, or in a code of a site: most time first. */
+export function stacksOf(flame: Flame, site: number | null, code: number | null): CodeStack[] {
   const paths: number[][] = [];
   const out = new Map<string, CodeStack>();
   for (const f of flame.frames) {
     const above = f.parent === null ? [] : (paths[f.parent] ?? []);
     // Parents precede their children.
     paths.push(above.includes(f.site) ? above : [...above, f.site]);
-    if (f.code === null || f.ticks <= 0 || f.site !== site) continue;
+    if (f.code === null || f.ticks <= 0) continue;
+    if (site !== null && f.site !== site) continue;
     if (code !== null && f.code !== code) continue;
     const sites = paths.at(-1)!;
     const key = `${sites.join()}:${f.code}`;

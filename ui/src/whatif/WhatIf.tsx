@@ -32,7 +32,7 @@ import "./whatif.css";
 
 /** Limits of the chart's height, and heights of what is above and below it. */
 const MIN_HEIGHT = 230;
-const MAX_HEIGHT = 620;
+const MAX_HEIGHT = 780;
 const OTHER_HEIGHT = 600;
 const FACTORS_HEIGHT = 290;
 
