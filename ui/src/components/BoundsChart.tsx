@@ -207,7 +207,8 @@ export function BoundsChart(p: {
           const end = p.runs[0]!.points.filter((q) => q.workers <= most).at(-1);
           return end &&
             end.workers <= endOf(p.runs[0]!) &&
-            Y(end.lower) - Y(p.runs[0]!.parallelism) > 26 ? (
+            Y(end.lower) - Y(p.runs[0]!.parallelism) > 26 &&
+            !shown.some((m) => m.strong && Math.abs(Y(end.lower) + 10 - Y(m.speedup)) < 13) ? (
             <HaloText
               x={left + w}
               y={Y(end.lower) + 14}

@@ -113,7 +113,7 @@ function FullSummary({ meta }: { meta: RunMeta }) {
           {(rep) => <Numbers report={rep} run={meta} />}
         </WhenAnswered>
         <SmallBounds bounds={bounds} run={meta} />
-        {summary.state === "there" && summary.value.checked.length > 0 && (
+        {summary.state === "there" && summary.value.checked.length > 0 && meta.elapsed > 0 && (
           <CheckedCauses of={summary.value} />
         )}
         {r && <CriticalSites report={r} run={meta} />}
@@ -193,7 +193,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         {between && <span>{between.span}</span>}
       </div>
       <div>
-        <b>{plainNumber(rep.parallelism)}</b>
+        <b>{rep.work > 0 ? plainNumber(rep.parallelism) : "–"}</b>
         <Term of="parallelism" />
         {between && <span>{between.parallelism}</span>}
       </div>
@@ -245,7 +245,7 @@ function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: Run
         <WhenAnswered answer={bounds} what="the bounds" height={210} small>
           {(b) => {
             const own = b.runs.find((x) => x.run === r.id);
-            if (!own || !own.points.length)
+            if (!own || !own.points.length || !(own.work > 0))
               return (
                 <EmptyState small title="No bounds">
                   {own?.note ?? "The run has no work."}
