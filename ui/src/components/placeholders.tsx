@@ -70,7 +70,7 @@ export function codeInBackticks(text: string): ComponentChildren {
 }
 
 const unbrokenFlags = (text: string): ComponentChildren =>
-  text.split(/(--\w[\w-]*)/).map((part, i) =>
+  text.split(/((?<![\w-])--?\w[\w-]*)/).map((part, i) =>
     i % 2 ? (
       <span key={i} style={{ whiteSpace: "nowrap" }}>
         {part}

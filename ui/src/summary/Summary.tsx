@@ -248,7 +248,7 @@ function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: Run
             if (!own || !own.points.length || !(own.work > 0))
               return (
                 <EmptyState small title="No bounds">
-                  {own?.note ?? "The run has no work."}
+                  {own && own.work > 0 && own.note ? own.note : "The run has no work."}
                 </EmptyState>
               );
             const measured = b.measured.filter((m) => m.run === r.id || sameProgram(m.run, r));
@@ -328,7 +328,7 @@ function CheckedCauses({ of }: { of: Words }) {
 
 function CriticalSites({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const rows = (rep.sites as any[]).slice(0, 5);
-  if (rows.length === 0) return null;
+  if (rows.length === 0 || !(rep.span > 0)) return null;
   return (
     <Section
       title="Spawn sites on the critical path"
