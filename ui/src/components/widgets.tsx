@@ -151,11 +151,30 @@ export function Place({
   );
 }
 
+/** Moves the bracket before a place and the punctuation after it to the place. */
+function unbroken(of: Words): (Words[number] & { before?: string; after?: string })[] {
+  const out = of.map((w): Words[number] & { before?: string; after?: string } => ({ ...w }));
+  out.forEach((w, i) => {
+    if (w.as !== "place") return;
+    const [previous, next] = [out[i - 1], out[i + 1]];
+    if (previous && previous.as !== "place" && previous.text.endsWith("(")) {
+      previous.text = previous.text.slice(0, -1);
+      w.before = "(";
+    }
+    const mark = next && next.as !== "place" ? (/^[).,:;]+/.exec(next.text)?.[0] ?? "") : "";
+    if (next && mark) {
+      next.text = next.text.slice(mark.length);
+      w.after = mark;
+    }
+  });
+  return out;
+}
+
 /** A sentence with the server's markup. */
 export function Sentence({ of }: { of: Words }) {
   return (
     <>
-      {of.map((w, i) =>
+      {unbroken(of).map((w, i) =>
         w.as === "code" ? (
           <span key={i} class="fn">
             {w.text}
@@ -163,7 +182,11 @@ export function Sentence({ of }: { of: Words }) {
         ) : w.as === "strong" ? (
           <b key={i}>{pageUnits(w.text)}</b>
         ) : w.as === "place" ? (
-          <Place key={i} label={w.text} file={w.file} line={w.line} />
+          <span key={i} style={{ whiteSpace: "nowrap" }}>
+            {w.before}
+            <Place label={w.text} file={w.file} line={w.line} />
+            {w.after}
+          </span>
         ) : (
           <span key={i}>{pageUnits(w.text)}</span>
         ),
