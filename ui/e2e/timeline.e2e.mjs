@@ -264,6 +264,38 @@ export default function (suite) {
     },
   );
 
+  suite.test("a double click counts where its first click's drawer opens", async (t) => {
+    await open(t);
+    const { page } = t;
+    // The widest box of the last row, which the drawer will cover.
+    const target = await page.evaluate(() => {
+      const b = window.__timeline.scene.boxes;
+      const last = Math.max(...Array.from({ length: b.n }, (_, i) => b.row[i]));
+      let best = -1;
+      for (let i = 0; i < b.n; i++)
+        if (b.row[i] === last && (best < 0 || b.x1[i] - b.x0[i] > b.x1[best] - b.x0[best]))
+          best = i;
+      return {
+        start: b.start[best],
+        end: b.end[best],
+        x: (b.x0[best] + b.x1[best]) / 2,
+        y: window.__timeline.rowMiddle(last) + 1,
+      };
+    });
+    const at = await place(page, target.x, target.y);
+    await page.mouse.dblclick(...at);
+    await until(async () => {
+      const w = await window_(page);
+      return (
+        w.t0 <= target.start &&
+        w.t1 >= target.end &&
+        w.t1 - w.t0 < (target.end - target.start) * 1.5
+      );
+    }, "the window around the strand");
+    const drawer = await page.locator(".drawer").boundingBox();
+    check(drawer && at[1] > drawer.y, `the drawer did not cover ${at}: ${JSON.stringify(drawer)}`);
+  });
+
   suite.test(
     "a double click means what it began on, though its first click opens the drawer",
     async (t) => {

@@ -4,7 +4,8 @@
  */
 
 import { colours } from "../theme/theme";
-import { plainNumber, multiple } from "../format";
+import { plainNumber, plural, multiple } from "../format";
+import { boundKnownTo } from "./bounds";
 import { textWidth } from "./textWidth";
 
 export interface BoundsRun {
@@ -33,6 +34,10 @@ export interface Measured {
   against_serial: boolean;
 }
 
+/** The axis' last number of workers: all measured ones are in sight, as far as bounds are known. */
+export const axisEnd = (measured: { workers: number }[]): 64 | 128 =>
+  measured.some((m) => m.workers > 64) ? 128 : 64;
+
 export function BoundsChart(p: {
   runs: BoundsRun[];
   measured: Measured[];
@@ -50,9 +55,11 @@ export function BoundsChart(p: {
     bottom = 30;
   const w = p.width - left - right,
     h = p.height - top - bottom;
+  /** The last number of workers with a known bound. */
+  const endOf = (r: BoundsRun) => Math.min(most, boundKnownTo(r.points, r.parallelism) ?? most);
   const reach = Math.max(
     ...p.runs.map((r) =>
-      Math.max(...r.points.filter((q) => q.workers <= most).map((q) => q.upper)),
+      Math.max(...r.points.filter((q) => q.workers <= endOf(r)).map((q) => q.upper)),
     ),
     ...p.measured.map((m) => m.speedup),
     1,
@@ -85,14 +92,16 @@ export function BoundsChart(p: {
    */
   const upper = (r: BoundsRun): [number, number][] => {
     const at = [
-      ...r.points.map((q) => q.workers).filter((n) => n <= most),
+      ...r.points.map((q) => q.workers),
       ...fineSteps(most).filter((n) => n >= 1),
-      ...(r.parallelism > 1 && r.parallelism < most ? [r.parallelism] : []),
-    ].sort((a, b) => a - b);
+      ...(r.parallelism > 1 ? [r.parallelism] : []),
+    ]
+      .filter((n) => n <= endOf(r))
+      .sort((a, b) => a - b);
     return at.map((n) => [X(n), Y(Math.min(n, r.parallelism))]);
   };
   const lower = (r: BoundsRun): [number, number][] =>
-    r.points.filter((q) => q.workers <= most).map((q) => [X(q.workers), Y(q.lower)]);
+    r.points.filter((q) => q.workers <= endOf(r)).map((q) => [X(q.workers), Y(q.lower)]);
   // Runs on different numbers of workers that are measured against one of them form one curve.
   const shown = p.measured
     .filter((m) => m.workers <= most && m.speedup > 0)
@@ -162,7 +171,9 @@ export function BoundsChart(p: {
             {r.burdened !== null && r.burdened < r.parallelism * 0.995 && (
               <path
                 d={line(
-                  fineSteps(most).map((n): [number, number] => [X(n), Y(Math.min(n, r.burdened!))]),
+                  fineSteps(most)
+                    .filter((n) => n <= endOf(r))
+                    .map((n): [number, number] => [X(n), Y(Math.min(n, r.burdened!))]),
                 )}
                 fill="none"
                 stroke={r.colour}
@@ -182,7 +193,11 @@ export function BoundsChart(p: {
           size={11}
           weight={600}
           fill={t.fg}
-          text={`at most ${multiple(p.runs[0]!.parallelism)} (work / span)`}
+          text={`at most ${multiple(p.runs[0]!.parallelism)} (${
+            endOf(p.runs[0]!) < most
+              ? `up to ${plural(endOf(p.runs[0]!), "worker")}`
+              : "work / span"
+          })`}
           ground={t.panel2}
         />
       )}
@@ -190,7 +205,10 @@ export function BoundsChart(p: {
         p.runs.length === 1 &&
         (() => {
           const end = p.runs[0]!.points.filter((q) => q.workers <= most).at(-1);
-          return end && Y(end.lower) - Y(p.runs[0]!.parallelism) > 26 ? (
+          return end &&
+            end.workers <= endOf(p.runs[0]!) &&
+            Y(end.lower) - Y(p.runs[0]!.parallelism) > 26 &&
+            !shown.some((m) => m.strong && Math.abs(Y(end.lower) + 10 - Y(m.speedup)) < 13) ? (
             <HaloText
               x={left + w}
               y={Y(end.lower) + 14}
@@ -207,7 +225,7 @@ export function BoundsChart(p: {
           p.runs.map((r) => ({
             y: Y(Math.min(r.parallelism, most)),
             text: r.label,
-            limit: `at most ${multiple(r.parallelism)}`,
+            limit: `at most ${multiple(r.parallelism)}${endOf(r) < most ? ` on ${endOf(r)}` : ""}`,
             fill: r.colour,
           })),
         ).map((l, i) => (
@@ -246,12 +264,14 @@ export function BoundsChart(p: {
                 // Below the label's usual place if the flat line of the bound would cross it.
                 const bound = p.runs[0]?.parallelism ?? 0,
                   onLine = Math.abs(Y(m.speedup) - Y(bound)) < 9,
+                  // Above it if the axis' numbers are below it.
+                  onAxis = Y(m.speedup) > top + h - 8,
                   text = `${multiple(m.speedup)} this run`,
                   flip = X(m.workers) + 14 + textWidth(text, 11.5, 600) > left + w;
                 return (
                   <HaloText
                     x={X(m.workers) + (flip ? -9 : 9)}
-                    y={Y(m.speedup) + (onLine ? 17 : 4)}
+                    y={Y(m.speedup) + (onAxis ? -6 : onLine ? 17 : 4)}
                     anchor={flip ? "end" : "start"}
                     size={11.5}
                     weight={600}

@@ -11,7 +11,9 @@ export function LoadingPlaceholder({ what, height = 120 }: { what: string; heigh
       style={{ height: `${height}px` }}
       role="status"
       aria-label={`Loading ${what}`}
-    />
+    >
+      {height >= 40 && <span>Loading {what} …</span>}
+    </div>
   );
 }
 
@@ -68,7 +70,7 @@ export function codeInBackticks(text: string): ComponentChildren {
 }
 
 const unbrokenFlags = (text: string): ComponentChildren =>
-  text.split(/(--\w[\w-]*)/).map((part, i) =>
+  text.split(/((?<![\w-])--?\w[\w-]*)/).map((part, i) =>
     i % 2 ? (
       <span key={i} style={{ whiteSpace: "nowrap" }}>
         {part}

@@ -123,7 +123,7 @@ export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
   );
 }
 
-/** A source position; if its file is known, it links to Sites. */
+/** A source position, with its whole path in the tooltip; if its file is known, it links to Sites. */
 export function Place({
   label,
   file,
@@ -133,7 +133,12 @@ export function Place({
   file: string | null | undefined;
   line: number | null | undefined;
 }) {
-  if (!file || line == null) return <span class="mono dim">{label}</span>;
+  if (!file || line == null)
+    return (
+      <span class="mono dim" title={label}>
+        {fileName(label)}
+      </span>
+    );
   return (
     <button
       type="button"
@@ -141,19 +146,35 @@ export function Place({
       title={`${file}:${line}, show the source`}
       onClick={() => showInTab("sites", null, { kind: "line", run: run.value, file, line })}
     >
-      {isAbsolute(label) ? fileName(label) : label}
+      {fileName(label)}
     </button>
   );
 }
 
-/** True for a file outside the run's folder, whose whole path is in the tooltip. */
-const isAbsolute = (label: string): boolean => /^([A-Za-z]:)?[/\\]/.test(label);
+/** Moves the bracket before a place and the punctuation after it to the place. */
+function unbroken(of: Words): (Words[number] & { before?: string; after?: string })[] {
+  const out = of.map((w): Words[number] & { before?: string; after?: string } => ({ ...w }));
+  out.forEach((w, i) => {
+    if (w.as !== "place") return;
+    const [previous, next] = [out[i - 1], out[i + 1]];
+    if (previous && previous.as !== "place" && previous.text.endsWith("(")) {
+      previous.text = previous.text.slice(0, -1);
+      w.before = "(";
+    }
+    const mark = next && next.as !== "place" ? (/^[).,:;]+/.exec(next.text)?.[0] ?? "") : "";
+    if (next && mark) {
+      next.text = next.text.slice(mark.length);
+      w.after = mark;
+    }
+  });
+  return out;
+}
 
 /** A sentence with the server's markup. */
 export function Sentence({ of }: { of: Words }) {
   return (
     <>
-      {of.map((w, i) =>
+      {unbroken(of).map((w, i) =>
         w.as === "code" ? (
           <span key={i} class="fn">
             {w.text}
@@ -161,7 +182,11 @@ export function Sentence({ of }: { of: Words }) {
         ) : w.as === "strong" ? (
           <b key={i}>{pageUnits(w.text)}</b>
         ) : w.as === "place" ? (
-          <Place key={i} label={w.text} file={w.file} line={w.line} />
+          <span key={i} style={{ whiteSpace: "nowrap" }}>
+            {w.before}
+            <Place label={w.text} file={w.file} line={w.line} />
+            {w.after}
+          </span>
         ) : (
           <span key={i}>{pageUnits(w.text)}</span>
         ),

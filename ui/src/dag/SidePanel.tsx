@@ -488,8 +488,8 @@ function ReadingGuide({ scene }: { scene: Scene }) {
         {layout.value === "time" && (
           <li>
             <StripGlyph />
-            On the left: what the workers did at that time. Blue: running. Lines: off the CPU.
-            Orange: delay. Dots: no work, scheduler. Grey: no work, program.
+            On the left: what the workers did at that time. Blue: running. Lines: descheduled.
+            Crosses: blocked. Orange: delay. Dots: no work, scheduler. Grey: no work, program.
             {runMeta()?.unread && " Dark hatch: not read."}
           </li>
         )}

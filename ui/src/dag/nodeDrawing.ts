@@ -226,12 +226,17 @@ export function drawCard(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): void
   const bar = b.h > 66 && b.w >= 64;
   const lines: [string, TextStyle][] = [
     [nameOf(n, look.meta), { size: 11.5, weight: 650, colour: t.fg, align: "right" }],
-    [
-      f.kind === "group"
-        ? `▸ ${shortCount(f.children)} children`
-        : `▸ ${shortCount(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}`,
-      { size: 10.5, colour: t.fg2, align: "right" },
-    ],
+    // A group of steps without children says which steps it has.
+    ...(f.kind === "group" && f.children === 0
+      ? []
+      : [
+          [
+            f.kind === "group"
+              ? `▸ ${shortCount(f.children)} ${f.children === 1 ? "child" : "children"}`
+              : `▸ ${shortCount(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}`,
+            { size: 10.5, colour: t.fg2, align: "right" },
+          ] as [string, TextStyle],
+        ]),
     ...(f.kind === "group"
       ? [[stepsOf(n), { size: 10.5, colour: t.fg2, align: "right" }] as [string, TextStyle]]
       : []),

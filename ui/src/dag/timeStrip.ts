@@ -93,12 +93,9 @@ export function drawTimeStrip(pen: Pen, s: TimeStrip): void {
     }
   });
   pen.text("time", 14, 18, small);
-  pen.text(
-    shorten(pen, "running", BARS_WIDTH - 8 - pen.measure(`of ${s.workers}`, small), small),
-    BARS_X,
-    18,
-    small,
-  );
+  const room = BARS_WIDTH - 8 - pen.measure(`of ${s.workers}`, small);
+  const word = pen.measure("running", small) <= room ? "running" : "busy";
+  pen.text(shorten(pen, word, room, small), BARS_X, 18, small);
   pen.text(`of ${s.workers}`, BARS_X + BARS_WIDTH, 18, { ...small, align: "right" });
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { stats } from "../store";
+import { parsedAnswer } from "./names";
 import { decodePlanes, type Planes } from "./planes";
 import { Unavailable, type DataSource } from "./source";
 
@@ -70,7 +71,11 @@ export class EmbeddedSource implements DataSource {
   }
 
   json<T>(url: string): Promise<T> {
-    return this.answer(url, "json", (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as T);
+    return this.answer(
+      url,
+      "json",
+      (bytes) => parsedAnswer(url, new TextDecoder().decode(bytes)) as T,
+    );
   }
 
   planes(url: string): Promise<Planes> {

@@ -4,8 +4,13 @@
  */
 
 import type { ComponentChildren } from "preact";
-import type { RunMeta } from "../data/contract";
-import { plural, percent, ticks } from "../format";
+import { useMemo } from "preact/hooks";
+import { useJson, valueOf } from "../answers";
+import type { Flame, RunMeta, SiteExtra } from "../data/contract";
+import { requests } from "../data/requests";
+import { count, plural, percent, ticks } from "../format";
+import { siteNames } from "../sites/SiteStacks";
+import { stacksOf } from "../sites/stacks";
 import { dagDrawer } from "../dag/toolbarOptions";
 import { useSelectionReport } from "../report/SelectionReport";
 import type { RunPart } from "../report/tileSums";
@@ -122,6 +127,60 @@ function RangeReport(p: {
   );
 }
 
+/** What Sites has on a code, of all its sites together. */
+function codeFacts(sites: SiteExtra[], code: number, perSecond: number): Fact[] {
+  const blocks = sites.flatMap((s) => s.blocks.filter((b) => b.code === code));
+  if (blocks.length === 0) return [];
+  const sum = (of: (b: (typeof blocks)[number]) => number) => blocks.reduce((n, b) => n + of(b), 0);
+  const sizes = blocks.flatMap((b) => b.sizes);
+  const longest = sizes.reduce((n, x) => Math.max(n, x.total / x.strands), 0);
+  const free = sizes.some((x) => x.free === null)
+    ? null
+    : sizes.reduce((n, x) => n + (x.free ?? 0), 0);
+  return [
+    {
+      name: "on the critical path",
+      value: ticks(
+        sum((b) => b.critical),
+        perSecond,
+      ),
+    },
+    { name: "strands", value: count(sum((b) => b.count)) },
+    ...(longest > 0 ? [{ name: "the longest, about", value: ticks(longest, perSecond) }] : []),
+    {
+      name: "free workers meanwhile",
+      value: free === null ? "–" : `${ticks(free, perSecond)} of worker time`,
+    },
+  ];
+}
+
+const MAX_STACKS = 4;
+
+/** The stacks that end in a code, with its time in each. */
+function CodeStacks({ code, run: r }: { code: number; run: RunMeta }) {
+  const flame = valueOf(useJson<Flame>(requests.flame(r.id, "all", null, true)));
+  const stacks = useMemo(() => (flame ? stacksOf(flame, null, code) : []), [flame, code]);
+  if (stacks.length === 0) return null;
+  return (
+    <div class="code-stacks">
+      <h2>
+        Logical stacks <span>recursion merged</span>
+      </h2>
+      <dl class="facts">
+        {stacks.slice(0, MAX_STACKS).map((s) => [
+          <dt key={`${s.sites.join()}t`}>{ticks(s.ticks, r.ticks_per_second)}</dt>,
+          <dd key={`${s.sites.join()}d`} class="mono">
+            {siteNames(s, r).join(" › ")}
+          </dd>,
+        ])}
+      </dl>
+      {stacks.length > MAX_STACKS && (
+        <p class="faint">and {plural(stacks.length - MAX_STACKS, "more stack")}</p>
+      )}
+    </div>
+  );
+}
+
 /** Code and lines: numbers of the whole run. */
 function CodeOrLineDetails({
   of: s,
@@ -134,6 +193,7 @@ function CodeOrLineDetails({
 }) {
   const tps = r.ticks_per_second;
   const t = (n: number) => ticks(n, tps);
+  const sites = valueOf(useJson<SiteExtra[]>(s.kind === "code" ? requests.sites(r.id) : null));
   let title: string,
     note: string,
     facts: Fact[] = [],
@@ -150,6 +210,7 @@ function CodeOrLineDetails({
           ? `${t(code.ticks)}, ${percent(code.ticks / Math.max(1, r.elapsed * r.workers))} of the capacity`
           : "–",
       },
+      ...(sites ? codeFacts(sites, s.code, tps) : []),
     ];
   } else {
     title = `${s.file.replace(/^.*[/\\]/, "")}:${s.line}`;
@@ -166,6 +227,7 @@ function CodeOrLineDetails({
       facts={<FactTable of={facts} />}
       stack={
         <>
+          {s.kind === "code" && <CodeStacks code={s.code} run={r} />}
           <h2>Go on</h2>
           {name && (
             <p class="dim" style={{ fontSize: "12px", lineHeight: "18px", marginTop: "6px" }}>

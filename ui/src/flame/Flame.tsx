@@ -150,6 +150,10 @@ function RunFlame({ run: r }: { run: RunMeta }) {
   );
 }
 
+/** Height of the window from which on the call tree of a few frames is below the graph. */
+const TALL_WINDOW = 1200;
+const FEW_FRAMES = 60;
+
 function FlameAnswer(p: {
   answer: Answer;
   run: RunMeta;
@@ -226,6 +230,14 @@ function FlameAnswer(p: {
         tasks.
       </p>
       {p.others}
+      {!asTable.value &&
+        window.innerHeight >= TALL_WINDOW &&
+        p.answer.frames.length <= FEW_FRAMES && (
+          <section aria-label="Call tree">
+            <h2 class="below">Call tree</h2>
+            <CallTree root={root} run={r} selected={selected} onSelect={select} />
+          </section>
+        )}
     </div>
   );
 }

@@ -4,6 +4,7 @@
 
 import { useMemo, useRef } from "preact/hooks";
 import type { Colour } from "../colors";
+import { plural } from "../format";
 import { textWidth, useWidth } from "../components/textWidth";
 import { paintOf } from "../components/widgets";
 import { place, type FlameNode } from "./tree";
@@ -148,7 +149,11 @@ export function FlameGraph(p: {
           );
         })}
       </div>
-      {hidden > 0 && <p class="hint">{hidden} frames are narrower than a pixel.</p>}
+      {hidden > 0 && (
+        <p class="hint">
+          {plural(hidden, "frame")} {hidden === 1 ? "is" : "are"} narrower than a pixel.
+        </p>
+      )}
     </div>
   );
 }

@@ -63,7 +63,7 @@ function VerdictChip() {
   const report = valueOf(useJson<Report>(requests.report(run.value)));
   const summary = valueOf(useJson<Summary>(requests.summary(run.value)));
   const r = runMeta();
-  if (!report || !r) return null;
+  if (!report || !r || !(report.work > 0)) return null;
   const first = summary?.findings[0];
   const place =
     first && [...first.title, ...first.evidence].find((w) => w.as === "place" && w.file);

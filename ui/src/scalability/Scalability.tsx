@@ -14,7 +14,14 @@ import { registerExport } from "../export/export";
 import { count, plural, percent, plainNumber, ticks, multiple } from "../format";
 import { meta, run, runMeta, status } from "../store";
 import { colours, dark } from "../theme/theme";
-import { BoundsChart, pointPath, type BoundsRun, type Measured } from "../components/BoundsChart";
+import { boundKnownTo } from "../components/bounds";
+import {
+  axisEnd,
+  BoundsChart,
+  pointPath,
+  type BoundsRun,
+  type Measured,
+} from "../components/BoundsChart";
 import { spanInterval, useEstimated } from "../components/estimates";
 import { Choice, RunBadge, Toggle } from "../components/widgets";
 import { useWidth } from "../components/textWidth";
@@ -39,7 +46,7 @@ export function ofProgram(b: Bounds, name: string, nameOf: (id: string) => strin
 function BoundsView({ bounds: all }: { bounds: Bounds }) {
   const log = useSignal(true),
     table = useSignal(false),
-    most = useSignal<"64" | "128">("64");
+    chosen = useSignal<"64" | "128" | null>(null);
   const everything = useSignal(false);
   const estimate = useEstimated();
   const [ref, width] = useWidth<HTMLDivElement>(900);
@@ -74,6 +81,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
     colour: lines.find((l) => l.id === m.run)?.colour ?? colours.value.fg,
     strong: m.run === run.value,
   }));
+  const most = chosen.value ?? (axisEnd(b.measured) === 64 ? "64" : "128");
   useEffect(() => registerExport({ tab: "scalability", csv: () => toCsv(b) }), [b]);
   useEffect(
     () =>
@@ -138,12 +146,12 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
           <span class="rule" />
           <Choice
             label="Workers"
-            value={most.value}
+            value={most}
             of={[
               { value: "64", label: "to 64" },
               { value: "128", label: "to 128" },
             ]}
-            onChange={(v) => (most.value = v)}
+            onChange={(v) => (chosen.value = v)}
           />
           <span class="rule" />
           <Toggle
@@ -192,13 +200,14 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
               width={width}
               height={height}
               log={log.value}
-              most={Number(most.value)}
+              most={Number(most)}
             />
           )}
         </div>
         {meta.value && meta.value.runs.length === 1 && measured.length > 0 && (
           <p class="note">
-            This run is one measured point. To add points, open runs with other numbers of workers:{" "}
+            This run is one {measured[0]!.simulated ? "simulated" : "measured"} point. To add
+            points, open runs with other numbers of workers:{" "}
             <code>workspan view one.wspan two.wspan four.wspan</code>
           </p>
         )}
@@ -209,6 +218,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
           if (!m) return null;
           const parallelism = r.span > 0 ? r.work / r.span : 1;
           const enough = Math.max(1, Math.ceil(parallelism - 1e-6));
+          const known = boundKnownTo(r.points, parallelism);
           return (
             <section key={r.run}>
               <h2>
@@ -246,7 +256,15 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
                 </dd>
                 <dt>enough workers</dt>
                 <dd>
-                  {count(enough)} <span class="faint">more can't help</span>
+                  {known === null ? (
+                    <>
+                      {count(enough)} <span class="faint">more can't help</span>
+                    </>
+                  ) : (
+                    <span class="faint">
+                      unknown: its threads divide the work, so more have smaller shares
+                    </span>
+                  )}
                 </dd>
                 {b.measured
                   .filter((x) => x.run === r.run)
@@ -301,7 +319,11 @@ function headlineRun(
 function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | undefined): string {
   const parallelism = r.span > 0 ? r.work / r.span : 1;
   if (!(r.work > 0)) return "Nothing ran.";
-  const most = `At most ${multiple(parallelism)} however many workers it has`;
+  const known = boundKnownTo(r.points, parallelism);
+  const most =
+    known === null
+      ? `At most ${multiple(parallelism)} however many workers it has`
+      : `At most ${multiple(parallelism)} on ${plural(known, "worker")}, and unknown on more`;
   if (!m) return `${most}.`;
   const here = Math.min(m.workers, parallelism);
   const how = m.simulated ? "in a simulation" : "reached";

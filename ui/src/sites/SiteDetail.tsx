@@ -7,7 +7,9 @@ import type { Report, RunMeta, SiteExtra } from "../data/contract";
 import { count, plural, ticks } from "../format";
 import { showInTab } from "../store";
 import { colours } from "../theme/theme";
+import { SiteStacks } from "./SiteStacks";
 import { StrandSizes } from "./StrandSizes";
+import { StrandsOverTime } from "./StrandsOverTime";
 import type { Row } from "./siteRows";
 
 export function SiteDetail({
@@ -41,8 +43,7 @@ export function SiteDetail({
       )}
       <div class="head">
         <h2>
-          <span class="fn">{name}</span>{" "}
-          <span>lengths of its strands, including time off the CPU</span>
+          <span class="fn">{name}</span> <span>CPU time of its strands</span>
         </h2>
         <span class="end">
           <button
@@ -69,14 +70,14 @@ export function SiteDetail({
             {word}
           </div>
         ))}
-        {histogram.some((n) => n > 0) && report.metric === "time" && (
+        {tasks > 1 && histogram.some((n) => n > 0) && report.metric === "time" && (
           <Histogram bins={histogram} perSecond={tps} what="tasks" />
         )}
       </div>
       {extra.longest.length > 0 && (
         <>
           <h2 class="below">
-            Longest tasks <span>from first start to last end</span>
+            Longest tasks <span>from first start to last end, on the CPU or not</span>
           </h2>
           <div class="longest">
             {extra.longest.slice(0, 8).map((i, n) => (
@@ -100,6 +101,8 @@ export function SiteDetail({
           </div>
         </>
       )}
+      <SiteStacks row={row} run={r} />
+      <StrandsOverTime row={row} extra={extra} run={r} />
     </section>
   );
 }

@@ -137,7 +137,7 @@ function SitesView({
     {
       id: "when",
       title: "when it ran",
-      hint: `Strands running, from 0 to ${r.workers}, over the whole run`,
+      hint: `Running strands, on the CPU or not, from 0 to ${r.workers}, over the whole run`,
       left: true,
       cell: (w) =>
         w.kind === "more" ? null : w.spark.length ? (
@@ -470,10 +470,13 @@ function SitesView({
               lists all.
             </p>
           )}
-          <p class="hint">
-            Work after the root task's last wait belongs to the root; its code row shows the lines.
-            {stretched && " Stretch is relative to the run on one worker."}
-          </p>
+          {groups.length > 1 && (
+            <p class="hint">
+              Work after the root task's last wait belongs to the root; its code row shows the
+              lines.
+              {stretched && " Stretch is relative to the run on one worker."}
+            </p>
+          )}
         </div>
         {(current ?? shown[0]) && (
           <div class="scroll docked" tabIndex={0} role="group" aria-label="The selected row">

@@ -8,7 +8,7 @@ import { requests } from "../data/requests";
 import { workerTicks, ticks } from "../format";
 import { run, selection } from "../store";
 import { Choice } from "../components/widgets";
-import { SourceLines } from "../components/SourceLines";
+import { SourceLines, sourceClass } from "../components/SourceLines";
 import { WhenAnswered, codeInBackticks, EmptyState } from "../components/placeholders";
 import type { Row } from "./siteRows";
 
@@ -187,7 +187,7 @@ function Lines({
           Only lines with samples, and lines stored in the trace: {codeInBackticks(s.part)}
         </div>
       )}
-      <div class="scroll lines" ref={box} tabIndex={0} aria-label={`${s.file}`}>
+      <div class={sourceClass(s.lines)} ref={box} tabIndex={0} aria-label={`${s.file}`}>
         <SourceLines
           lines={s.lines}
           top={hottest ? heat(hottest) : 0}

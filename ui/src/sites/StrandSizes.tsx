@@ -63,14 +63,20 @@ export function StrandSizes({
       <table class="table" aria-label={`${label} by size`}>
         <thead>
           <tr>
-            <th scope="col">mean length</th>
+            <th scope="col" title="CPU time, as far as it is known">
+              mean length
+            </th>
             <th scope="col">strands</th>
             <th scope="col">total</th>
             <th scope="col" class="left">
               when
             </th>
-            <th scope="col" class="left">
-              busy workers meanwhile
+            <th
+              scope="col"
+              class="left"
+              title="Strands that had started and not ended while these ran, on the CPU or not"
+            >
+              running strands meanwhile
             </th>
             <th
               scope="col"

@@ -47,7 +47,7 @@ function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
   useEffect(() => registerExport({ tab: "statistics", csv: () => csv(columns, rows) }), [rows, r]);
   useEffect(() => {
     status.value = s
-      ? `Lengths include time off the CPU${
+      ? `Lengths are CPU time, as far as it is known${
           s.folded_strands > 0
             ? `; ${plural(s.folded_strands, "folded strand")} ${s.folded_strands === 1 ? "stands" : "stand"} for whole subtrees`
             : ""
@@ -81,8 +81,7 @@ function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
     <div class="statistics scroll" ref={box}>
       <section aria-label="Lengths by spawn site">
         <h2>
-          Lengths by spawn site{" "}
-          <span>tasks from first start to last end, without their children</span>
+          Lengths by spawn site <span>CPU time of each task, without its children</span>
         </h2>
         <Table
           label="Lengths by spawn site"

@@ -10,7 +10,7 @@ import type { StealPairs } from "./reportStatistics";
 const SIDE = 420;
 /** Height of the window from which on the matrix is larger. */
 const TALL_WINDOW = 1200;
-const MAX_CELL = { usual: 44, tall: 96 };
+const MAX_CELL = { usual: 44, tall: 140 };
 const LABEL = 34;
 const FONT_PX = 10.5;
 /** Minimum size of a cell with a number. */

@@ -27,7 +27,7 @@ import { run, runMeta, tab } from "../store";
 import { tokens } from "../colors";
 import { Term } from "../terms/Term";
 import { colours, dark } from "../theme/theme";
-import { BoundsChart } from "../components/BoundsChart";
+import { axisEnd, BoundsChart } from "../components/BoundsChart";
 import { breakdown, type Part } from "../components/timeBreakdown";
 import { errorMargin, isCounted, spanInterval } from "../components/estimates";
 import { Place, Section } from "../components/widgets";
@@ -113,7 +113,7 @@ function FullSummary({ meta }: { meta: RunMeta }) {
           {(rep) => <Numbers report={rep} run={meta} />}
         </WhenAnswered>
         <SmallBounds bounds={bounds} run={meta} />
-        {summary.state === "there" && summary.value.checked.length > 0 && (
+        {summary.state === "there" && summary.value.checked.length > 0 && meta.elapsed > 0 && (
           <CheckedCauses of={summary.value} />
         )}
         {r && <CriticalSites report={r} run={meta} />}
@@ -193,7 +193,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
         {between && <span>{between.span}</span>}
       </div>
       <div>
-        <b>{plainNumber(rep.parallelism)}</b>
+        <b>{rep.work > 0 ? plainNumber(rep.parallelism) : "–"}</b>
         <Term of="parallelism" />
         {between && <span>{between.parallelism}</span>}
       </div>
@@ -245,18 +245,19 @@ function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: Run
         <WhenAnswered answer={bounds} what="the bounds" height={210} small>
           {(b) => {
             const own = b.runs.find((x) => x.run === r.id);
-            if (!own || !own.points.length)
+            if (!own || !own.points.length || !(own.work > 0))
               return (
                 <EmptyState small title="No bounds">
-                  {own?.note ?? "The run has no work."}
+                  {own && own.work > 0 && own.note ? own.note : "The run has no work."}
                 </EmptyState>
               );
+            const measured = b.measured.filter((m) => m.run === r.id || sameProgram(m.run, r));
             return (
               <BoundsChart
                 compact
                 width={width}
                 height={214}
-                most={64}
+                most={axisEnd(measured)}
                 runs={[
                   {
                     id: r.id,
@@ -267,9 +268,11 @@ function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: Run
                     label: r.name,
                   },
                 ]}
-                measured={b.measured
-                  .filter((m) => m.run === r.id || sameProgram(m.run, r))
-                  .map((m) => ({ ...m, colour: colours.value.fg, strong: m.run === r.id }))}
+                measured={measured.map((m) => ({
+                  ...m,
+                  colour: colours.value.fg,
+                  strong: m.run === r.id,
+                }))}
               />
             );
           }}
@@ -325,7 +328,7 @@ function CheckedCauses({ of }: { of: Words }) {
 
 function CriticalSites({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const rows = (rep.sites as any[]).slice(0, 5);
-  if (rows.length === 0) return null;
+  if (rows.length === 0 || !(rep.span > 0)) return null;
   return (
     <Section
       title="Spawn sites on the critical path"

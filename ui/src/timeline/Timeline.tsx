@@ -105,6 +105,8 @@ function Notice({ meta }: { meta: RunMeta }) {
     // These notices are about facts that are not known yet.
   } else if (meta.strands === 0)
     says.push("This run has no strands: no parallel code was recorded.");
+  else if (meta.elapsed === 0)
+    says.push("No time passes in this run: all strands start and end at the same moment.");
   else if (meta.workers === 1)
     says.push("There is only one worker: nothing can be stolen, and no other worker can be free.");
   else if (meta.steals + meta.leaps === 0) says.push(noStealsSentence(meta));

@@ -289,8 +289,8 @@ function drawGain(pen: Pen, halves: StackedRun[], by: By, s: Scale, h: number, t
   const text = `${seconds(Math.abs(a - b))} earlier`;
   const w = pen.textWidth(text, 14, 650) + 16;
   if (from - to < w + 40) return;
-  // The verdict is about B, so a faster A is bad news.
-  const colour = shorter === 1 ? t.good : t.bad;
+  // Of two runs it is not known whether that is more than noise: neither good nor bad.
+  const colour = t.fg2;
   const y = shorter * (h + GAP) + h / 2;
   pen.line([from, y, to + 8, y], colour, { width: 1.5 });
   pen.area([to + 5, y, to + 13, y - 4, to + 13, y + 4], colour);

@@ -181,8 +181,7 @@ export function gestures(
     pointed(null, 0, 0);
   });
 
-  on("dblclick", (e) => {
-    const p = place(e);
+  const doubleClick = (p: { x: number; y: number }) => {
     const hit = first?.hit ?? view.at(p.x, p.y);
     if (first?.span) view.fit(first.span.t0, first.span.t1);
     else if (hit?.kind === "minimap") view.fit(0, view.meta.elapsed, 0);
@@ -190,7 +189,23 @@ export function gestures(
     else if (hit?.kind === "column" || hit?.kind === "free" || hit?.kind === "strip")
       view.zoom(0.25, p.x);
     first = null;
-  });
+  };
+  on("dblclick", (e) => doubleClick(place(e)));
+  // The drawer that the first click opens may lie under the pointer at the second one, which then
+  // is neither for the drawer nor for what is in it.
+  for (const kind of ["pointerdown", "mousedown", "click", "dblclick"] as const)
+    addEventListener(
+      kind,
+      (e) => {
+        if (e.target === canvas || !first || e.timeStamp - first.at > DOUBLE_CLICK_MS) return;
+        const p = place(e);
+        if (Math.hypot(p.x - first.x, p.y - first.y) >= MIN_DRAG) return;
+        e.preventDefault();
+        e.stopPropagation();
+        if (kind === "click") doubleClick(p);
+      },
+      { capture: true, signal: end.signal },
+    );
 
   on(
     "wheel",

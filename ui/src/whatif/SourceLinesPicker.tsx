@@ -7,7 +7,7 @@ import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
 import { sourceFiles } from "../sites/SourcePane";
 import { announcement, run, selection, whatif } from "../store";
-import { SourceLines } from "../components/SourceLines";
+import { SourceLines, sourceClass } from "../components/SourceLines";
 import { WhenAnswered, codeInBackticks, EmptyState } from "../components/placeholders";
 import { linesOf, mergeRanges } from "./targets";
 
@@ -159,7 +159,7 @@ export function SourceLinesPicker({
                   </p>
                 )}
                 <div
-                  class="scroll lines"
+                  class={sourceClass(s.lines)}
                   ref={box}
                   tabIndex={0}
                   aria-label={`Source of ${s.file}; arrows move, Shift extends, Enter chooses`}

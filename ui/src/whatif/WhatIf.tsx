@@ -30,6 +30,17 @@ import { composition, PathByCode } from "./PathByCode";
 import { SourceLinesPicker } from "./SourceLinesPicker";
 import "./whatif.css";
 
+/** Limits of the chart's height, and heights of what is above and below it. */
+const MIN_HEIGHT = 230;
+const MAX_HEIGHT = 780;
+const OTHER_HEIGHT = 600;
+const FACTORS_HEIGHT = 290;
+
+function chartHeight(window: number, withFactors: boolean): number {
+  const room = window - OTHER_HEIGHT - (withFactors ? FACTORS_HEIGHT : 0);
+  return Math.max(MIN_HEIGHT, Math.min(MAX_HEIGHT, room));
+}
+
 export function WhatIf() {
   const r = runMeta();
   if (!r) return null;
@@ -250,7 +261,7 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
             >
               <BoundsChart
                 width={width}
-                height={230}
+                height={chartHeight(innerHeight, what.length > 0)}
                 log
                 most={128}
                 runs={[
