@@ -282,7 +282,8 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
                     .map((r) => ({
                       id: r.run,
                       points: r.points,
-                      parallelism: r.span > 0 ? r.work / r.span : 1,
+                      limit: r.limit,
+                      knownTo: r.known_to,
                       burdened: null,
                       colour: runColour(r.run, dark.value),
                       label: r.run.toUpperCase(),

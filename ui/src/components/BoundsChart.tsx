@@ -5,14 +5,15 @@
 
 import { colours } from "../theme/theme";
 import { plainNumber, plural, multiple } from "../format";
-import { boundKnownTo } from "./bounds";
 import { textWidth } from "./textWidth";
 
 export interface BoundsRun {
   id: string;
   points: { workers: number; lower: number; upper: number }[];
-  /** T1 / T∞, without and with the burden of steals; the latter only if a burden is known. */
-  parallelism: number;
+  /** The largest speedup, up to `knownTo` workers if that is not null. */
+  limit: number;
+  knownTo: number | null;
+  /** The same with the burden of steals, if a burden is known. */
   burdened: number | null;
   colour: string;
   label: string;
@@ -56,7 +57,7 @@ export function BoundsChart(p: {
   const w = p.width - left - right,
     h = p.height - top - bottom;
   /** The last number of workers with a known bound. */
-  const endOf = (r: BoundsRun) => Math.min(most, boundKnownTo(r.points, r.parallelism) ?? most);
+  const endOf = (r: BoundsRun) => Math.min(most, r.knownTo ?? most);
   const reach = Math.max(
     ...p.runs.map((r) =>
       Math.max(...r.points.filter((q) => q.workers <= endOf(r)).map((q) => q.upper)),
@@ -87,18 +88,18 @@ export function BoundsChart(p: {
   const line = (pts: [number, number][]) =>
     pts.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
   /**
-   * Points of the upper bound, with its bend at the parallelism, which lies between the given
+   * Points of the upper bound, with its bend at the limit, which lies between the given
    * numbers of workers.
    */
   const upper = (r: BoundsRun): [number, number][] => {
     const at = [
       ...r.points.map((q) => q.workers),
       ...fineSteps(most).filter((n) => n >= 1),
-      ...(r.parallelism > 1 ? [r.parallelism] : []),
+      ...(r.limit > 1 ? [r.limit] : []),
     ]
       .filter((n) => n <= endOf(r))
       .sort((a, b) => a - b);
-    return at.map((n) => [X(n), Y(Math.min(n, r.parallelism))]);
+    return at.map((n) => [X(n), Y(Math.min(n, r.limit))]);
   };
   const lower = (r: BoundsRun): [number, number][] =>
     r.points.filter((q) => q.workers <= endOf(r)).map((q) => [X(q.workers), Y(q.lower)]);
@@ -120,7 +121,7 @@ export function BoundsChart(p: {
       width={p.width}
       height={p.height}
       role="img"
-      aria-label={`Speedup bounds: ${p.runs.map((r) => `${r.label} at most ${plainNumber(r.parallelism)}`).join(", ")}${p.measured.length ? `; measured ${p.measured.map((m) => `${plainNumber(m.speedup)} on ${m.workers}`).join(", ")}` : ""}`}
+      aria-label={`Speedup bounds: ${p.runs.map((r) => `${r.label} at most ${plainNumber(r.limit)}`).join(", ")}${p.measured.length ? `; measured ${p.measured.map((m) => `${plainNumber(m.speedup)} on ${m.workers}`).join(", ")}` : ""}`}
     >
       {yTicks.map((v) => (
         <g key={v}>
@@ -168,7 +169,7 @@ export function BoundsChart(p: {
               stroke-width="1"
               stroke-dasharray="4 3"
             />
-            {r.burdened !== null && r.burdened < r.parallelism * 0.995 && (
+            {r.burdened !== null && r.burdened < r.limit * 0.995 && (
               <path
                 d={line(
                   fineSteps(most)
@@ -185,15 +186,15 @@ export function BoundsChart(p: {
           </g>
         );
       })}
-      {p.compact && p.runs.length === 1 && p.runs[0]!.parallelism < high && (
+      {p.compact && p.runs.length === 1 && p.runs[0]!.limit < high && (
         <HaloText
           x={left + w}
-          y={Math.max(11, Y(Math.min(p.runs[0]!.parallelism, most)) - 7)}
+          y={Math.max(11, Y(Math.min(p.runs[0]!.limit, most)) - 7)}
           anchor="end"
           size={11}
           weight={600}
           fill={t.fg}
-          text={`at most ${multiple(p.runs[0]!.parallelism)} (${
+          text={`at most ${multiple(p.runs[0]!.limit)} (${
             endOf(p.runs[0]!) < most
               ? `up to ${plural(endOf(p.runs[0]!), "worker")}`
               : "work / span"
@@ -207,7 +208,7 @@ export function BoundsChart(p: {
           const end = p.runs[0]!.points.filter((q) => q.workers <= most).at(-1);
           return end &&
             end.workers <= endOf(p.runs[0]!) &&
-            Y(end.lower) - Y(p.runs[0]!.parallelism) > 26 &&
+            Y(end.lower) - Y(p.runs[0]!.limit) > 26 &&
             !shown.some((m) => m.strong && Math.abs(Y(end.lower) + 10 - Y(m.speedup)) < 13) ? (
             <HaloText
               x={left + w}
@@ -223,9 +224,9 @@ export function BoundsChart(p: {
       {!p.compact &&
         labels(
           p.runs.map((r) => ({
-            y: Y(Math.min(r.parallelism, most)),
+            y: Y(Math.min(r.limit, most)),
             text: r.label,
-            limit: `at most ${multiple(r.parallelism)}${endOf(r) < most ? ` on ${endOf(r)}` : ""}`,
+            limit: `at most ${multiple(r.limit)}${endOf(r) < most ? ` on ${endOf(r)}` : ""}`,
             fill: r.colour,
           })),
         ).map((l, i) => (
@@ -262,7 +263,7 @@ export function BoundsChart(p: {
               p.compact &&
               (() => {
                 // Below the label's usual place if the flat line of the bound would cross it.
-                const bound = p.runs[0]?.parallelism ?? 0,
+                const bound = p.runs[0]?.limit ?? 0,
                   onLine = Math.abs(Y(m.speedup) - Y(bound)) < 9,
                   // Above it if the axis' numbers are below it.
                   onAxis = Y(m.speedup) > top + h - 8,

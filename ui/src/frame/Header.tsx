@@ -80,7 +80,7 @@ export async function copyLink(): Promise<void> {
     notify(
       meta.value?.mode === "report"
         ? "Link copied"
-        : "Link copied. It works while this server runs. With workspan view --key FILE it also works after a restart",
+        : "Link copied. It works whenever workspan view shows these traces on this machine",
     );
   } catch {
     // No clipboard without the user's permission or on file://: the address line has the link too.

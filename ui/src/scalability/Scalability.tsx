@@ -14,7 +14,6 @@ import { registerExport } from "../export/export";
 import { count, plural, percent, plainNumber, ticks, multiple } from "../format";
 import { meta, run, runMeta, status } from "../store";
 import { colours, dark } from "../theme/theme";
-import { boundKnownTo } from "../components/bounds";
 import {
   axisEnd,
   BoundsChart,
@@ -66,7 +65,8 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
       return {
         id: r.run,
         points: r.points,
-        parallelism: r.span > 0 ? r.work / r.span : 1,
+        limit: r.limit,
+        knownTo: r.known_to,
         burdened: r.burdened_span > r.span ? r.work / r.burdened_span : null,
         colour: b.runs.length > 1 ? runColour(r.run, dark.value) : colours.value.work,
         label:
@@ -217,8 +217,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
           const m = runMeta(r.run);
           if (!m) return null;
           const parallelism = r.span > 0 ? r.work / r.span : 1;
-          const enough = Math.max(1, Math.ceil(parallelism - 1e-6));
-          const known = boundKnownTo(r.points, parallelism);
+          const enough = Math.max(1, Math.ceil(r.limit - 1e-6));
           return (
             <section key={r.run}>
               <h2>
@@ -256,7 +255,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
                 </dd>
                 <dt>enough workers</dt>
                 <dd>
-                  {known === null ? (
+                  {r.known_to === null ? (
                     <>
                       {count(enough)} <span class="faint">more can't help</span>
                     </>
@@ -275,7 +274,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
                       <span class="faint">
                         {x.how}
                         {x.workers > 1 &&
-                          `, ${percent(x.speedup / Math.min(x.workers, parallelism))} of the bound`}
+                          `, ${percent(x.speedup / Math.min(x.workers, r.limit))} of the bound`}
                       </span>
                     </dd>,
                   ])}
@@ -287,10 +286,10 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
           <h2>How to read it</h2>
           <p class="dim">
             No schedule is faster than the upper line: on the left it is the number of workers, on
-            the right the parallelism. A work-stealing scheduler that has the machine to itself
-            stays above the lower line, which includes the measured cost of steals. A point far
-            below its upper line lost time to the scheduler or to memory. A point on the line can
-            only be improved by a shorter span.
+            the right the parallelism, or what it is without the order in which locks were taken. A
+            work-stealing scheduler that has the machine to itself stays above the lower line, which
+            includes the measured cost of steals. A point far below its upper line lost time to the
+            scheduler or to memory. A point on the line can only be improved by a shorter span.
           </p>
         </section>
       </aside>
@@ -317,15 +316,13 @@ function headlineRun(
 }
 
 function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | undefined): string {
-  const parallelism = r.span > 0 ? r.work / r.span : 1;
   if (!(r.work > 0)) return "Nothing ran.";
-  const known = boundKnownTo(r.points, parallelism);
   const most =
-    known === null
-      ? `At most ${multiple(parallelism)} however many workers it has`
-      : `At most ${multiple(parallelism)} on ${plural(known, "worker")}, and unknown on more`;
+    r.known_to === null
+      ? `At most ${multiple(r.limit)} however many workers it has`
+      : `At most ${multiple(r.limit)} on ${plural(r.known_to, "worker")}, and unknown on more`;
   if (!m) return `${most}.`;
-  const here = Math.min(m.workers, parallelism);
+  const here = Math.min(m.workers, r.limit);
   const how = m.simulated ? "in a simulation" : "reached";
   return `${most}; ${multiple(m.speedup)} of ${multiple(here)} ${how} on ${m.workers}.`;
 }

@@ -262,7 +262,8 @@ function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: Run
                   {
                     id: r.id,
                     points: own.points,
-                    parallelism: own.span > 0 ? own.work / own.span : 1,
+                    limit: own.limit,
+                    knownTo: own.known_to,
                     burdened: own.burdened_span > own.span ? own.work / own.burdened_span : null,
                     colour: t.work,
                     label: r.name,

@@ -268,7 +268,9 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
                   {
                     id: "before",
                     points: bounds.points,
-                    parallelism: rep.parallelism,
+                    // A prediction keeps the order in which locks were taken.
+                    limit: row ? rep.parallelism : bounds.limit,
+                    knownTo: bounds.known_to,
                     burdened: null,
                     colour: row ? t.fg3 : t.work,
                     label: row ? "now" : "program",
@@ -283,7 +285,8 @@ function WhatIfView({ run: r }: { run: RunMeta }) {
                                 ...p,
                                 upper: Math.min(p.workers, row.parallelism),
                               })),
-                          parallelism: row.parallelism,
+                          limit: row.parallelism,
+                          knownTo: bounds.known_to,
                           burdened: null,
                           colour: t.work,
                           label: `${factor}×`,

@@ -1,5 +1,7 @@
 //! `scalability`: bounds and measured points of all runs.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::answer::Reply;
@@ -22,6 +24,11 @@ struct Bounds<'a> {
     work: u128,
     span: u128,
     burdened_span: u128,
+    /// The largest speedup, on any number of workers or up to `known_to` of them.
+    limit: f64,
+    /// The number of threads that divided the work, if they did: shares of more threads, and so
+    /// bounds on more workers, are not known.
+    known_to: Option<u32>,
     points: Vec<Point>,
     note: Option<String>,
 }
@@ -69,7 +76,11 @@ pub(crate) fn of_part(run: &Run) -> Result<Reply, ApiError> {
 
 fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
     let ws = &run.analyses()?.report.work_span;
-    let points = WORKERS.map(|workers| {
+    let known_to = ws.limits.shares.map(|shares| shares.threads);
+    let own = run.model()?.dag.meta.workers;
+    let numbers = WORKERS.into_iter().chain([own]).chain(known_to);
+    let numbers: BTreeSet<u32> = numbers.collect();
+    let points = numbers.into_iter().map(|workers| {
         let (lower, upper) = ws.speedup(workers);
         Point {
             workers,
@@ -77,6 +88,7 @@ fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
             upper,
         }
     });
+    let span = ws.limits.bounding_span_of(ws.span);
     let note = (ws.burden == 0).then(|| {
         "The trace has no cost of a steal, so the lower bound is that of free steals.".to_owned()
     });
@@ -85,7 +97,12 @@ fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
         work: ws.work,
         span: ws.span,
         burdened_span: ws.burdened_span,
-        points: points.into(),
+        limit: match span {
+            0 => 1.0,
+            span => ws.work as f64 / span as f64,
+        },
+        known_to,
+        points: points.collect(),
         note,
     })
 }

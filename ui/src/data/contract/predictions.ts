@@ -3,8 +3,8 @@
 import type { RunId } from "./run";
 
 /**
- * `scalability` (all runs): bounds of each run at 1, 2, 3, 4, 6, 8, 12, … 128 workers, and measured
- * points.
+ * `scalability` (all runs): bounds of each run at 1, 2, 3, 4, 6, 8, 12, … 128 workers, at its own number
+ * and at `known_to`, and measured points.
  */
 export interface Scalability {
   runs: {
@@ -12,6 +12,13 @@ export interface Scalability {
     work: number;
     span: number;
     burdened_span: number;
+    /** The largest speedup, on any number of workers or up to `known_to` of them. */
+    limit: number;
+    /**
+     * The number of threads that divided the work, if they did: more threads would have smaller
+     * shares, so the bound on more workers is not known.
+     */
+    known_to: number | null;
     points: { workers: number; lower: number; upper: number }[];
     note: string | null;
   }[];

@@ -14,6 +14,8 @@ export function scalability(): Scalability {
         work: r.work,
         span: r.span,
         burdened_span: r.span + 40_000,
+        limit: r.work / r.span,
+        known_to: null,
         points: COUNTS.map(at),
         note: null,
       };
