@@ -69,11 +69,16 @@ pub fn tag(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A table that runs with `--detail` have.
+const STRANDS: &str = "strands";
+
 /// The outcome of adding a trace.
 enum AddOutcome {
     Added,
     /// The lake already has the run, in this project.
     Present(String),
+    /// Likewise, but it was added without the tables that `--detail` asks for.
+    WithoutDetail(String),
 }
 
 /// Runs `workspan lake add`.
@@ -105,6 +110,17 @@ pub fn run(args: &AddArgs) -> anyhow::Result<Outcome> {
                 file.display(),
                 place.run
             ),
+            Ok((place, AddOutcome::WithoutDetail(project))) => {
+                let place = RunPlace { project, ..place };
+                say!(
+                    "{}: is in the lake already, as run {} of project {}, without the tables of --detail; \
+                     delete {} and add it again to have them",
+                    file.display(),
+                    place.run,
+                    place.project,
+                    root.shown(&place.file(&root, RUNS))
+                );
+            }
             Ok(_) => {}
             Err(error) => {
                 say!("{error:#}");
@@ -132,7 +148,17 @@ fn add(
         run: run_name,
     };
     if let Some(project) = tokio.block_on(project_of(root, &place))? {
-        return Ok((place, AddOutcome::Present(project)));
+        let there = RunPlace {
+            project: project.clone(),
+            ..place.clone()
+        };
+        let strands = there.file(root, STRANDS);
+        let has_detail = !args.detail || tokio.block_on(root.has(&strands))?;
+        let outcome = match has_detail {
+            true => AddOutcome::Present(project),
+            false => AddOutcome::WithoutDetail(project),
+        };
+        return Ok((place, outcome));
     }
     // The path is made absolute, so that the run is the same from whatever folder it is added.
     let path = file.canonicalize().with_context(name)?;
@@ -164,7 +190,7 @@ fn add(
             Err(object_store::Error::AlreadyExists { .. }) if is_last => {
                 return Ok((place.clone(), AddOutcome::Present(place.project)));
             }
-            put => put.with_context(|| root.shown(&path))?,
+            put => put.map_err(|error| root.failed(&path, &error))?,
         };
     }
     Ok((place, AddOutcome::Added))
@@ -195,7 +221,7 @@ async fn project_of(root: &Root, place: &RunPlace) -> anyhow::Result<Option<Stri
     }
     let runs = root.table(RUNS);
     let folders = root.store.list_with_delimiter(Some(&runs)).await;
-    let folders = folders.with_context(|| root.shown(&runs))?;
+    let folders = folders.map_err(|error| root.failed(&runs, &error))?;
     for folder in &folders.common_prefixes {
         let project = folder.filename().and_then(|f| f.strip_prefix("project="));
         let Some(project) = project.filter(|project| *project != place.project) else {

@@ -3,7 +3,7 @@
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, parse_url_opts};
@@ -119,7 +119,43 @@ impl Root {
         match self.store.head(path).await {
             Ok(_) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
-            Err(error) => Err(error).with_context(|| self.shown(path)),
+            Err(error) => Err(self.failed(path, &error)),
         }
+    }
+
+    /// The error for a request about `path` that the store refused.
+    pub fn failed(&self, path: &Path, error: &object_store::Error) -> anyhow::Error {
+        anyhow!("{}: {}", self.shown(path), reason(error))
+    }
+}
+
+/// Why a store refused a request. For a folder this is the system's error alone: each layer above
+/// it repeats the path.
+pub fn reason(error: &object_store::Error) -> String {
+    let mut root: &dyn std::error::Error = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    if root.is::<std::io::Error>() {
+        root.to_string()
+    } else {
+        error.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_refuses_is_named_once() {
+        let file = tempfile::NamedTempFile::new().unwrap_or_else(|e| panic!("{e}"));
+        let name = file.path().display().to_string();
+        let root = Root::open(&name).unwrap_or_else(|e| panic!("{e}"));
+        let runtime = tokio::runtime::Runtime::new().unwrap_or_else(|e| panic!("{e}"));
+        let error = runtime.block_on(root.has(&root.table("runs")));
+        let said = error.err().map(|e| format!("{e:#}")).unwrap_or_default();
+        assert_eq!(said.matches(&name).count(), 1, "{said}");
+        assert!(said.contains("Not a directory"), "{said}");
     }
 }

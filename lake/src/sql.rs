@@ -37,7 +37,7 @@ Examples:
 )]
 pub struct SqlArgs {
     /// The lake
-    #[arg(value_name = "ROOT", required_unless_present_any = ["list", "schema"])]
+    #[arg(value_name = "ROOT", required_unless_present_any = ["list", "schema", "show"])]
     root: Option<String>,
     /// The query
     #[arg(value_name = "QUERY", conflicts_with = "query")]
@@ -113,7 +113,8 @@ pub fn run(args: &SqlArgs) -> anyhow::Result<Outcome> {
         (Some(name), _) => queries::ready(name)?.sql,
         (None, Some(sql)) => sql,
         (None, None) => bail!(
-            "no query given; for example: workspan lake sql ROOT --query commits, or --list for others"
+            "no query given; for example: workspan lake sql {} --query commits (workspan lake sql --list lists the others)",
+            args.root.as_deref().unwrap_or("ROOT")
         ),
     };
     if args.show {

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use workspan_analysis::{Options, Report};
 use workspan_dag::Dag;
 use workspan_export::plot::{self, Figure, Page, PlotRun};
-use workspan_reader::packed::is_recorded;
+use workspan_reader::packed::is_run;
 
 use crate::compare::names;
 use crate::output::print;
@@ -170,7 +170,7 @@ fn refuse_trace(path: &Path) -> anyhow::Result<()> {
     // Enough bytes to recognise a packed trace.
     let mut start = [0; 4096];
     let read = std::fs::File::open(path).and_then(|mut f| std::io::Read::read(&mut f, &mut start));
-    if read.is_ok_and(|n| is_recorded(&start[..n])) {
+    if read.is_ok_and(|n| is_run(&start[..n])) {
         bail!("{}: is a trace; choose another name", path.display());
     }
     Ok(())

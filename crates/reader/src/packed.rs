@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use workspan_trace::bundle;
 use workspan_trace::header::MAGIC;
 
 use crate::open::FileKind;
@@ -55,6 +56,12 @@ pub fn is_recorded(bytes: &[u8]) -> bool {
         bytes
     };
     !start.is_empty() && MAGIC.starts_with(&start[..start.len().min(MAGIC.len())])
+}
+
+/// Whether the bytes begin like a recorded run: a trace, packed or not, or a bundle of the traces
+/// of several processes.
+pub fn is_run(bytes: &[u8]) -> bool {
+    is_recorded(bytes) || bytes.starts_with(&bundle::MAGIC)
 }
 
 /// The unpacked bytes; with `allow_truncated`, those before any damage. Memory is proportional to
@@ -139,6 +146,12 @@ mod tests {
     }
 
     #[test]
+    fn a_bundle_is_a_run_and_no_trace() {
+        let (head, _) = bundle::head(&[8, 8]);
+        assert!(is_run(&head) && !is_recorded(&head));
+    }
+
+    #[test]
     fn a_recorded_trace_is_known_by_its_beginning() {
         let trace = [&MAGIC[..], &[7; 5000]].concat();
         let (whole, text) = (packed(&trace), packed(b"{\"workspan_trace\":1}"));
@@ -154,6 +167,7 @@ mod tests {
             (b"{}", false),
         ] {
             assert_eq!(is_recorded(bytes), is, "{:?}", bytes.get(..2));
+            assert_eq!(is_run(bytes), is, "{:?}", bytes.get(..2));
         }
     }
 }

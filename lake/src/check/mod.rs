@@ -164,11 +164,7 @@ async fn check(
             continue;
         };
         let now = measured.value(quantity);
-        let limit = if more_is_worse {
-            usual.mean + usual.half
-        } else {
-            usual.mean - usual.half
-        };
+        let limit = limit(quantity, more_is_worse, &usual);
         let is_worse = if more_is_worse {
             now > limit
         } else {
@@ -196,6 +192,17 @@ async fn check(
         });
     }
     Ok(all)
+}
+
+/// The worst usual value. The range of few or scattered runs may go beyond what a run can have;
+/// the limit does not.
+fn limit(quantity: Quantity, more_is_worse: bool, usual: &UsualRange) -> f64 {
+    let (least, greatest) = quantity.bounds();
+    if more_is_worse {
+        (usual.mean + usual.half).min(greatest)
+    } else {
+        (usual.mean - usual.half).max(least)
+    }
 }
 
 /// The sites to look at. Elapsed time grows with the critical path or with the work per worker, so
@@ -272,4 +279,19 @@ async fn grown(
     found.sort_by(|a, b| (b.measured - b.usual.mean).total_cmp(&(a.measured - a.usual.mean)));
     found.truncate(MAX_SITES);
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_limit_is_beyond_what_a_run_can_have() {
+        let scattered = usual(&[1.0, 90.0, 1.0, 90.0, 90.0], 1, 0.0);
+        let scattered = scattered.unwrap_or_else(|| panic!("five runs"));
+        assert!(scattered.mean + scattered.half > 100.0);
+        assert_eq!(limit(Quantity::Lost, true, &scattered), 100.0);
+        assert_eq!(limit(Quantity::Parallelism, false, &scattered), 0.0);
+        assert!(limit(Quantity::Work, true, &scattered) > 100.0);
+    }
 }

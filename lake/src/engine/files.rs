@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Context;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use datafusion::parquet::arrow::parquet_to_arrow_schema;
 use datafusion::parquet::errors::ParquetError;
@@ -14,7 +13,7 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use super::Damage;
 use crate::batches::TABLE_KEY;
 use crate::layout::{RUNS, RunName};
-use crate::root::Root;
+use crate::root::{Root, reason};
 use crate::tables::LakeTable;
 
 /// Number of files that are examined at the same time.
@@ -86,7 +85,7 @@ pub async fn of_table(
 async fn listed(root: &Root, table: &str) -> anyhow::Result<Vec<ObjectMeta>> {
     let folder = root.table(table);
     let files = root.store.list(Some(&folder)).try_collect().await;
-    files.with_context(|| root.shown(&folder))
+    files.map_err(|error| root.failed(&folder, &error))
 }
 
 /// Checks the footer of a file: the file must be of this table, with its present columns. A file of
@@ -134,8 +133,9 @@ pub async fn damaged(root: &Root, paths: &[Path]) -> Vec<(Path, Damage)> {
 }
 
 async fn read_all(root: &Root, path: &Path) -> Result<(), String> {
-    let got = root.store.get(path).await.map_err(|e| e.to_string())?;
-    let bytes = got.bytes().await.map_err(|e| e.to_string())?;
+    let unreadable = |error| format!("cannot be read ({})", reason(&error));
+    let got = root.store.get(path).await.map_err(unreadable)?;
+    let bytes = got.bytes().await.map_err(unreadable)?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes);
     let rows = builder.and_then(ParquetRecordBatchReaderBuilder::build);
     for batch in rows.map_err(|error| format!("is damaged ({error})"))? {
@@ -152,7 +152,7 @@ async fn footer(root: &Root, file: &ObjectMeta) -> Result<ParquetMetaData, Strin
     loop {
         let end = file.size - bytes..file.size;
         let end = root.store.get_range(&file.location, end).await;
-        let end = end.map_err(|error| format!("cannot be read ({error})"))?;
+        let end = end.map_err(|error| format!("cannot be read ({})", reason(&error)))?;
         let mut reader = ParquetMetaDataReader::new();
         match reader.try_parse_sized(&end, file.size) {
             Ok(()) => {

@@ -271,7 +271,13 @@ fn context(
 
 /// The engine's error for a wrong query, with a hint where to look.
 fn refused(error: DataFusionError) -> anyhow::Error {
+    if let DataFusionError::SQL(parser, _) = error.find_root() {
+        return anyhow!("{parser}");
+    }
     let text = error.strip_backtrace();
+    // Users know the tables by their bare names.
+    let text = text.replace("datafusion.public.", "");
+    let text = text.trim_start_matches("Error during planning: ");
     let known: Vec<&str> = tables().iter().map(|table| table.name).collect();
     if text.contains("table '") && text.contains("not found") {
         return anyhow!("{text}; the tables are {}", known.join(", "));

@@ -180,7 +180,7 @@ fn text(
         ));
     }
     text.push_str(&match changes {
-        [] => format!("No change in {} runs.\n", points.len()),
+        [] => format!("No significant change in {} runs.\n", points.len()),
         [_] => format!("One change in {} runs.\n", points.len()),
         many => format!("{} changes in {} runs.\n", many.len(), points.len()),
     });

@@ -99,6 +99,14 @@ impl Quantity {
         }
     }
 
+    /// The least and the greatest value that a run can have.
+    pub fn bounds(self) -> (f64, f64) {
+        match self {
+            Quantity::Lost => (0.0, 100.0),
+            _ => (0.0, f64::INFINITY),
+        }
+    }
+
     /// The quantity as an SQL expression on `runs`, whose alias is `r`.
     pub fn of_run(self) -> &'static str {
         match self {
@@ -118,8 +126,11 @@ impl Quantity {
             Quantity::Parallelism => "max(s.parallelism)",
             Quantity::Tasks => "cast(sum(s.tasks) AS DOUBLE)",
             Quantity::Elapsed | Quantity::Lost => bail!(
-                "--site has no `{}`; it has work, span, parallelism and tasks",
-                self.key()
+                "a site has no `{}`; --site goes with work, span, parallelism or tasks",
+                match self {
+                    Quantity::Lost => "lost",
+                    _ => self.key(),
+                }
             ),
         })
     }

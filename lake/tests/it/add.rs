@@ -118,9 +118,62 @@ fn tasks_and_strands_are_of_detailed_runs_alone() {
         !output.status.success() && said.contains("--detail"),
         "{said}"
     );
+    // A run that is there gets no further tables, and that is said with a way out.
+    let [trace, into] = [&traces[0], &root].map(|path| path.to_str().unwrap());
+    let again = ["add", "--quiet", "--detail", trace, "--into", into];
+    let output = lake(&again);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.contains("without the tables of --detail"),
+        "{said}"
+    );
+    let record = files(&root.join("v1/runs")).remove(0);
+    assert!(said.contains(record.to_str().unwrap()), "{said}");
+    std::fs::remove_file(record).unwrap();
+    assert_eq!(lake(&again).stderr, b"");
+    assert_eq!(
+        rows(&root, "select count(distinct run) from strands"),
+        ["1"]
+    );
+    assert_eq!(lake(&again).stderr, b"");
+    std::fs::remove_dir_all(&root).unwrap();
+    add(&root, &traces[..1], &[]);
     add(&root, &traces[1..], &["--detail"]);
     let both = "select (select count(*) from runs), (select count(distinct run) from strands)";
     assert_eq!(rows(&root, both), ["2,1"]);
+}
+
+#[test]
+fn a_wrong_query_is_told_in_the_users_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, traces) = (folder.path().join("lake"), traces(folder.path(), 1));
+    add(&root, &traces, &[]);
+    let root = root.to_str().unwrap();
+    let said = |arguments: &[&str]| {
+        let output = lake(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let misspelt = said(&["sql", root, "selekt 1"]);
+    assert!(
+        misspelt.contains("found: selekt at Line: 1, Column: 1"),
+        "{misspelt}"
+    );
+    assert!(!misspelt.contains("ParserError"), "{misspelt}");
+    let unknown = said(&["sql", root, "select * from nowhere"]);
+    assert!(
+        unknown.contains("table 'nowhere' not found; the tables are runs,"),
+        "{unknown}"
+    );
+    let nothing = said(&["sql", root]);
+    assert!(
+        nothing.contains(&format!("workspan lake sql {root} --query commits")),
+        "{nothing}"
+    );
+    let lost = said(&["history", root, "--site", "a", "--quantity", "lost"]);
+    assert!(lost.contains("a site has no `lost`"), "{lost}");
+    // The SQL of a ready-made query needs no lake.
+    assert!(printed(&["sql", "--query", "commits", "--show"]).contains("FROM runs"));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn systems_link(output: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Whether the file is a recorded trace. Reads only its beginning.
+/// Whether the file is a recorded trace, of one process or of several. Reads only its beginning.
 fn begins_as_a_trace(file: &Path) -> anyhow::Result<bool> {
     let mut start = Vec::new();
     std::fs::File::open(file)
@@ -85,7 +85,7 @@ fn begins_as_a_trace(file: &Path) -> anyhow::Result<bool> {
                 file.display()
             )
         })?;
-    Ok(packed::is_recorded(&start))
+    Ok(packed::is_run(&start))
 }
 
 #[cfg(test)]
@@ -136,7 +136,8 @@ mod tests {
             [workspan_trace::header::MAGIC.as_slice(), &[0; 9]].concat(),
         )
         .unwrap();
-        for free in ["empty", "trace", "new"] {
+        std::fs::write(file("of ranks"), workspan_trace::bundle::head(&[8, 8]).0).unwrap();
+        for free in ["empty", "trace", "of ranks", "new"] {
             check_output(&file(free)).unwrap();
         }
     }
