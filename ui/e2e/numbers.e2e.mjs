@@ -144,7 +144,7 @@ export default function (suite) {
           return [bold[0], chip.textContent, bold[1]];
         });
       same(busy, report.mean_busy, `${tab}: workers busy`);
-      same(bound, report.parallelism, `${tab}: bound`);
+      same(bound, report.largest_speedup, `${tab}: bound`);
     }
   });
 

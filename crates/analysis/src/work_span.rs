@@ -49,6 +49,12 @@ impl WorkSpan {
     pub fn burdened_parallelism(&self) -> f64 {
         ratio(self.work, self.burdened_span)
     }
+    /// The largest speedup that the run's division allows, however many workers there are: T1 / T∞,
+    /// without the order in which locks were taken, and with the holders of the most contended lock
+    /// one after another. 1 if no time passed.
+    pub fn largest_speedup(&self) -> f64 {
+        ratio(self.work, self.limits.bounding_span_of(self.span))
+    }
     /// T1 / (1 + 2·spawns + syncs).
     pub fn average_maximal_strand(&self) -> f64 {
         self.work as f64 / (1.0 + 2.0 * self.spawns as f64 + self.syncs as f64)

@@ -74,6 +74,7 @@ struct Root<'a> {
     burden: u64,
     burdened_span: u128,
     burdened_parallelism: Ratio,
+    largest_speedup: Ratio,
     tasks: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks_error: Option<u64>,
@@ -373,6 +374,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &RowL
         burden: ws.burden,
         burdened_span: ws.burdened_span,
         burdened_parallelism: Ratio(ws.burdened_parallelism()),
+        largest_speedup: Ratio(ws.largest_speedup()),
         tasks: ws.tasks,
         tasks_error: errors.tasks,
         spawns: ws.spawns,

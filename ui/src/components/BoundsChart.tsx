@@ -4,7 +4,7 @@
  */
 
 import { colours } from "../theme/theme";
-import { plainNumber, plural, multiple } from "../format";
+import { plainNumber, multiple } from "../format";
 import { textWidth } from "./textWidth";
 
 export interface BoundsRun {
@@ -194,11 +194,9 @@ export function BoundsChart(p: {
           size={11}
           weight={600}
           fill={t.fg}
-          text={`at most ${multiple(p.runs[0]!.limit)} (${
-            endOf(p.runs[0]!) < most
-              ? `up to ${plural(endOf(p.runs[0]!), "worker")}`
-              : "work / span"
-          })`}
+          text={`at most ${multiple(p.runs[0]!.limit)}${
+            endOf(p.runs[0]!) < most ? `, divided among ${endOf(p.runs[0]!)}` : ""
+          }`}
           ground={t.panel2}
         />
       )}
@@ -226,7 +224,7 @@ export function BoundsChart(p: {
           p.runs.map((r) => ({
             y: Y(Math.min(r.limit, most)),
             text: r.label,
-            limit: `at most ${multiple(r.limit)}${endOf(r) < most ? ` on ${endOf(r)}` : ""}`,
+            limit: `at most ${multiple(r.limit)}`,
             fill: r.colour,
           })),
         ).map((l, i) => (

@@ -150,7 +150,7 @@ function verdictOf(r: RunMeta): string[] {
     plural(r.workers, "worker"),
     ticks(r.elapsed, r.ticks_per_second),
     report ? `${plainNumber(report.mean_busy)} of ${count(r.workers)} workers busy` : "",
-    report ? `at most ${plainNumber(report.parallelism)}×` : "",
+    report ? `at most ${plainNumber(report.largest_speedup)}×` : "",
     r.runtime ?? "",
     r.recorded ? `recorded ${r.recorded}` : "",
   ].filter(Boolean);

@@ -79,7 +79,7 @@ function VerdictChip() {
         <b>{plainNumber(report.mean_busy)}</b> of {plural(r.workers, "worker")}
       </span>
       <span class="bound">
-        <span class="faint">·</span> at most <b>{plainNumber(report.parallelism)}×</b>
+        <span class="faint">·</span> at most <b>{plainNumber(report.largest_speedup)}×</b>
       </span>
       {place && (
         <span class="limit">

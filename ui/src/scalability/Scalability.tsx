@@ -320,7 +320,7 @@ function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | und
   const most =
     r.known_to === null
       ? `At most ${multiple(r.limit)} however many workers it has`
-      : `At most ${multiple(r.limit)} on ${plural(r.known_to, "worker")}, and unknown on more`;
+      : `At most ${multiple(r.limit)}, divided among ${plural(r.known_to, "thread")} as it was`;
   if (!m) return `${most}.`;
   const here = Math.min(m.workers, r.limit);
   const how = m.simulated ? "in a simulation" : "reached";

@@ -61,7 +61,12 @@ const isMachine = (f: FindingWords) => f.id === "descheduled" || f.id === "overs
 
 /** Time was lost, everything was read, and the bound only assumes that nothing blocks. */
 function isUsual(report: Report | undefined): boolean {
-  return report?.verdict?.state === "lost" && !report.unread && !report.limits?.divided_by_threads;
+  return (
+    report?.verdict?.state === "lost" &&
+    !report.unread &&
+    !report.limits?.divided_by_threads &&
+    !report.limits?.lock_held
+  );
 }
 
 function usualVerdict(report: Report, cpus: number | null) {
@@ -75,7 +80,7 @@ function usualVerdict(report: Report, cpus: number | null) {
       {report.limits?.blocked
         ? "If nothing blocked, the program could run at most"
         : "The program can run at most"}{" "}
-      <Term of="parallelism">{multiple(report.parallelism)}</Term> as fast as on one worker.
+      <Term of="parallelism">{multiple(report.largest_speedup)}</Term> as fast as on one worker.
     </>
   );
 }

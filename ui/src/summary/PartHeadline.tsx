@@ -21,7 +21,7 @@ export function PartHeadline({ report, run: r }: { report: Report; run: RunMeta 
       <h1 class="verdict">
         In {fileName(label)} {plainNumber(busy)} of {count(report.workers)}{" "}
         {report.workers === 1 ? "worker was" : "workers were"} busy. It can run at most{" "}
-        <Term of="parallelism">{multiple(report.parallelism)}</Term> as fast as on one worker.
+        <Term of="parallelism">{multiple(report.largest_speedup)}</Term> as fast as on one worker.
       </h1>
       <p class="why">
         It was open for {t(elapsed)} of {t(r.elapsed)}, in {partCountText(r.only!)} with{" "}

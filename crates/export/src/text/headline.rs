@@ -172,11 +172,7 @@ fn busy(view: &View) -> String {
 /// The upper bound of the speedup, in a sentence.
 fn largest_speedup(view: &View) -> String {
     let ws = &view.report.work_span;
-    let span = ws.limits.bounding_span_of(ws.span);
-    let limit = ratio(match span {
-        0 => 1.0,
-        span => ws.work as f64 / span as f64,
-    });
+    let limit = ratio(ws.largest_speedup());
     let (can, has) = match ws.limits.blocked {
         Some(_) => ("could", "had"),
         None => ("can", "has"),

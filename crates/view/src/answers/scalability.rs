@@ -88,7 +88,6 @@ fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
             upper,
         }
     });
-    let span = ws.limits.bounding_span_of(ws.span);
     let note = (ws.burden == 0).then(|| {
         "The trace has no cost of a steal, so the lower bound is that of free steals.".to_owned()
     });
@@ -97,10 +96,7 @@ fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
         work: ws.work,
         span: ws.span,
         burdened_span: ws.burdened_span,
-        limit: match span {
-            0 => 1.0,
-            span => ws.work as f64 / span as f64,
-        },
+        limit: ws.largest_speedup(),
         known_to,
         points: points.collect(),
         note,

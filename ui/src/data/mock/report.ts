@@ -60,6 +60,7 @@ export function report(id: string): Report {
     burden: 2100,
     burdened_span: r.span + 40_000,
     burdened_parallelism: r.work / (r.span + 40_000),
+    largest_speedup: r.work / r.span,
     tasks: r.tasks.length,
     spawns: r.tasks.length / 2,
     syncs: r.tasks.length / 2,
