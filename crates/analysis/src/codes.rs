@@ -92,10 +92,14 @@ impl Codes {
     }
 }
 
-/// The function in which most samples of each block were taken.
+/// The function in which most samples of each block were taken; `None` for a block that ran mostly
+/// in a library without symbols.
 fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction>> {
     let mut tallies = vec![FunctionTally::default(); blocks];
-    let telling = |stack| attributed_frame(dag, stack).filter(|frame| is_informative(frame));
+    let telling = |stack| {
+        let frame = attributed_frame(dag, stack);
+        frame.filter(|frame| is_address(frame) || is_informative(frame))
+    };
     let mut frames = FrameCache::new(telling);
     for (&stack, &strand) in dag.samples.stack.iter().zip(&dag.samples.strand) {
         if strand == NONE {
@@ -103,7 +107,17 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction
         }
         tallies[block_of[strand as usize] as usize].add(frames.of(stack), None, false);
     }
-    tallies.into_iter().map(FunctionTally::hottest).collect()
+    let hottest = tallies.into_iter().map(FunctionTally::hottest);
+    hottest
+        .map(|hot| hot.filter(|hot| !hot.function.contains(ADDRESS)))
+        .collect()
+}
+
+/// What the name of a place in a library without symbols contains.
+const ADDRESS: &str = "+0x";
+
+fn is_address(frame: &Frame) -> bool {
+    !frame.runtime && frame.function.contains(ADDRESS)
 }
 
 /// Whether a frame shows people what ran. The runtime's entry points do not, nor do places in a
@@ -115,7 +129,7 @@ fn is_informative(frame: &Frame) -> bool {
     let standard = file.starts_with("/rustc/")
         || file.starts_with("library/")
         || file.contains("/rustlib/src/");
-    !frame.runtime && !standard && !frame.function.contains("+0x") && frame.function != "?"
+    !frame.runtime && !standard && !frame.function.contains(ADDRESS) && frame.function != "?"
 }
 
 fn describe(dag: &Dag, block: &CodeBlock, hot: Option<HotFunction>) -> (Key, Code) {

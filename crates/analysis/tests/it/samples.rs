@@ -1,5 +1,6 @@
 //! Flame graphs and hot lines of a run with known samples.
 
+use workspan_analysis::codes::Codes;
 use workspan_analysis::{
     FlameOf, FlameOptions, Options, flame, hottest_function, report, sample_profile,
 };
@@ -196,4 +197,34 @@ fn deep_stacks_take_no_quadratic_time() {
     );
     let others = &profile.functions[1..];
     assert!(others.iter().all(|f| f.own <= 1 && f.total == 59));
+}
+
+#[test]
+fn code_is_not_named_by_the_few_samples_that_have_a_name() {
+    let codes = |samples: [u32; 5]| {
+        let mut run = String::from(concat!(
+            r#"{"workspan_trace":1,"workers":1,"time_unit":"ms","steals":"child","sample_hz":1000}"#,
+            "\n",
+            r#"{"ev":"begin","t":0,"w":0,"task":0}"#,
+            "\n",
+            r#"{"ev":"end","t":60,"w":0,"task":0}"#,
+            "\n",
+            r#"{"ev":"frame","frame":0,"function":"liblzma.so.5+0x15000"}"#,
+            "\n",
+            r#"{"ev":"frame","frame":1,"function":"pthread_mutex_lock"}"#,
+            "\n",
+            r#"{"ev":"stack","stack":0,"frames":[0]}"#,
+            "\n",
+            r#"{"ev":"stack","stack":1,"frames":[1]}"#,
+            "\n",
+        ));
+        for (t, stack) in (1..).zip(samples) {
+            run += &format!("{{\"ev\":\"sample\",\"t\":{t},\"w\":0,\"stack\":{stack}}}\n");
+        }
+        let dag = text::read_str(&run).unwrap();
+        let codes = Codes::new(&dag, |_| 60);
+        codes.all[0].label.clone()
+    };
+    assert_eq!(codes([0, 0, 1, 0, 0]), "root");
+    assert_eq!(codes([1, 1, 1, 0, 0]), "pthread_mutex_lock");
 }
