@@ -1,5 +1,7 @@
 //! Flame graphs as folded text, one stack per line, and as SVG.
 
+mod legend;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -53,7 +55,21 @@ pub fn svg(
     let mut drawn = Vec::new();
     inferno::flamegraph::from_lines(&mut options, lines, &mut drawn)
         .map_err(|error| io::Error::other(error.to_string()))?;
-    out.write_all(readable(&String::from_utf8_lossy(&drawn)).as_bytes())
+    let readable = readable(&String::from_utf8_lossy(&drawn));
+    out.write_all(legend::below(&readable, &legend_of(&stacks)).as_bytes())
+}
+
+/// The name and colour of each code with a colour of its own, then those of the rest.
+fn legend_of(stacks: &[FlameStack]) -> Vec<(String, Color)> {
+    let ranked = ranked(stacks);
+    let own = ranked.iter().zip(CODE);
+    let mut entries: Vec<(String, Color)> = own
+        .map(|((leaf, _), color)| (plain(leaf), Color(color)))
+        .collect();
+    if ranked.len() > CODE.len() {
+        entries.push(("other code".to_owned(), OTHER));
+    }
+    entries
 }
 
 /// The stacks as a still figure. `title` says what is shown, `subtitle` names the run.

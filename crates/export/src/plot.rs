@@ -12,7 +12,7 @@ pub(crate) mod fill;
 pub(crate) mod flame;
 mod page;
 mod png;
-mod svg;
+pub(crate) mod svg;
 
 pub use data::{csv, csv_field, gnuplot};
 pub use figure::Figure;

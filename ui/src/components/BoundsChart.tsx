@@ -36,8 +36,10 @@ export interface Measured {
 }
 
 /** The axis' last number of workers: all measured ones are in sight, as far as bounds are known. */
-export const axisEnd = (measured: { workers: number }[]): 64 | 128 =>
-  measured.some((m) => m.workers > 64) ? 128 : 64;
+export function axisEnd(measured: { workers: number }[]): 64 | 128 | 256 {
+  const most = Math.max(0, ...measured.map((m) => m.workers));
+  return most > 128 ? 256 : most > 64 ? 128 : 64;
+}
 
 export function BoundsChart(p: {
   runs: BoundsRun[];

@@ -45,7 +45,7 @@ export function ofProgram(b: Bounds, name: string, nameOf: (id: string) => strin
 function BoundsView({ bounds: all }: { bounds: Bounds }) {
   const log = useSignal(true),
     table = useSignal(false),
-    chosen = useSignal<"64" | "128" | null>(null);
+    chosen = useSignal<"64" | "128" | "256" | null>(null);
   const everything = useSignal(false);
   const estimate = useEstimated();
   const [ref, width] = useWidth<HTMLDivElement>(900);
@@ -81,7 +81,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
     colour: lines.find((l) => l.id === m.run)?.colour ?? colours.value.fg,
     strong: m.run === run.value,
   }));
-  const most = chosen.value ?? (axisEnd(b.measured) === 64 ? "64" : "128");
+  const most = chosen.value ?? (`${axisEnd(b.measured)}` as const);
   useEffect(() => registerExport({ tab: "scalability", csv: () => toCsv(b) }), [b]);
   useEffect(
     () =>
@@ -150,6 +150,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
             of={[
               { value: "64", label: "to 64" },
               { value: "128", label: "to 128" },
+              { value: "256", label: "to 256" },
             ]}
             onChange={(v) => (chosen.value = v)}
           />

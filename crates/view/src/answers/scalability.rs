@@ -10,7 +10,7 @@ use crate::run::Run;
 use crate::session::{Session, is_simulated};
 
 /// The numbers of workers for which bounds are given.
-pub(crate) const WORKERS: [u32; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+pub(crate) const WORKERS: [u32; 16] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
 
 #[derive(Serialize)]
 struct Scalability<'a> {
