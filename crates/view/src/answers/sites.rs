@@ -142,28 +142,45 @@ fn rows(model: &RunModel, analyses: &RunAnalyses, serial: Option<&RunModel>) -> 
 #[derive(Clone)]
 struct Spark([u64; BINS]);
 
+/// The first tick of a bin of a run of that length. Bins begin at rounded-down ticks.
+fn edge(elapsed: u64, bin: usize) -> u64 {
+    (u128::from(elapsed) * bin as u128 / BINS as u128) as u64
+}
+
 impl Spark {
     fn add(&mut self, model: &RunModel, start: u64, end: u64) {
-        let elapsed = u128::from(model.elapsed().max(1));
-        let edge = |i: usize| (elapsed * i as u128 / BINS as u128) as u64;
+        let elapsed = model.elapsed().max(1);
         let (start, end) = (start - model.begin, end - model.begin);
-        let mut bin = (u128::from(start) * BINS as u128 / elapsed) as usize;
-        // Bins begin at rounded-down ticks.
-        while bin + 1 < BINS && edge(bin + 1) <= start {
+        let mut bin = (u128::from(start) * BINS as u128 / u128::from(elapsed)) as usize;
+        while bin + 1 < BINS && edge(elapsed, bin + 1) <= start {
             bin += 1;
         }
         let mut at = start;
         while at < end && bin < BINS {
-            let upto = edge(bin + 1).min(end);
+            let upto = edge(elapsed, bin + 1).min(end);
             self.0[bin] += upto.saturating_sub(at);
             at = at.max(upto);
             bin += 1;
         }
     }
 
+    /// The mean number of running strands in each bin. In a run of fewer ticks than bins, a bin
+    /// without a tick has the number of the next one.
     fn mean(&self, model: &RunModel) -> Vec<f32> {
-        let width = model.elapsed().max(1) as f64 / BINS as f64;
-        self.0.iter().map(|&t| (t as f64 / width) as f32).collect()
+        self.means(model.elapsed().max(1))
+    }
+
+    fn means(&self, elapsed: u64) -> Vec<f32> {
+        let mut means = vec![0.0; BINS];
+        let mut next = 0.0;
+        for bin in (0..BINS).rev() {
+            let width = edge(elapsed, bin + 1) - edge(elapsed, bin);
+            if width > 0 {
+                next = (self.0[bin] as f64 / width as f64) as f32;
+            }
+            means[bin] = next;
+        }
+        means
     }
 }
 
@@ -261,4 +278,29 @@ fn longest(model: &RunModel) -> Vec<Vec<Instance>> {
         list.truncate(MAX_INSTANCES);
     }
     by_site
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strand_that_runs_all_the_time_is_one_in_each_bin() {
+        for elapsed in [1, 7, 63, 64, 100, 1_000_003] {
+            let mut all = Spark([0; BINS]);
+            for bin in 0..BINS {
+                all.0[bin] = edge(elapsed, bin + 1) - edge(elapsed, bin);
+            }
+            assert_eq!(all.means(elapsed), [1.0; BINS], "{elapsed}");
+        }
+        // Of four ticks, one strand ran in the second one, two in the last.
+        let mut some = Spark([0; BINS]);
+        (some.0[BINS / 2 - 1], some.0[BINS - 1]) = (1, 2);
+        let means = some.means(4);
+        assert_eq!(
+            (means[0], means[BINS / 4], means[BINS / 2]),
+            (0.0, 1.0, 0.0)
+        );
+        assert_eq!(means[BINS - 1], 2.0);
+    }
 }
