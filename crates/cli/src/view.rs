@@ -43,8 +43,8 @@ pub struct ViewArgs {
     /// Do not start a browser
     #[arg(long)]
     no_open: bool,
-    /// Keep the key and port of the address in FILE instead of in your state folder; FILE is created
-    /// if needed, readable only by you
+    /// Keep the key and port of the address in FILE instead of in your state folder; FILE is
+    /// created if needed, readable only by you
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// Use a key for this time only: links that were copied before do not work, and those copied

@@ -3,9 +3,9 @@
 //! An entry has 16 bytes, little-endian: thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. Entries are
 //! in the order in which they were drained, which is by time only within a CPU. A sample is
 //! followed by its addresses, 8 bytes each, innermost first; their number is in the flags from bit
-//! 8 on; a switch has its CPU there. A stack at a context switch has the same form. Before the first entry of a thread of a
-//! process that the program started, an entry names its process. The file is next to the spool and
-//! is removed with it.
+//! 8 on; a switch has its CPU there. A stack at a context switch has the same form. Before the
+//! first entry of a thread of a process that the program started, an entry names its process. The
+//! file is next to the spool and is removed with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -20,8 +20,8 @@ pub use codes::Codes;
 pub use rows::Rows;
 pub use sites::Sites;
 
-/// The first stage, enough for the timeline: a run, what was measured of each strand, and its tables of
-/// names.
+/// The first stage, enough for the timeline: a run, what was measured of each strand, and its
+/// tables of names.
 #[derive(Debug)]
 pub struct RunModel {
     /// The run.

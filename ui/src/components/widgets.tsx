@@ -123,7 +123,7 @@ export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
   );
 }
 
-/** A source position, with its whole path in the tooltip; if its file is known, it links to Sites. */
+/** A source position with its whole path in the tooltip; it links to Sites if its file is known. */
 export function Place({
   label,
   file,

@@ -3,8 +3,8 @@
 import type { RunId } from "./run";
 
 /**
- * `scalability` (all runs): bounds of each run at 1, 2, 3, 4, 6, 8, 12, … 256 workers, at its own number
- * and at `known_to`, and measured points.
+ * `scalability` (all runs): bounds of each run at 1, 2, 3, 4, 6, 8, 12, … 256 workers, at its
+ * own number and at `known_to`, and measured points.
  */
 export interface Scalability {
   runs: {
