@@ -77,7 +77,7 @@ enum AddOutcome {
     Added,
     /// The lake already has the run, in this project.
     Present(String),
-    /// Likewise, but it was added without the tables that `--detail` asks for.
+    /// The run is in this project, but without the tables that `--detail` asks for.
     WithoutDetail(String),
 }
 

@@ -96,10 +96,7 @@ impl Codes {
 /// in a library without symbols.
 fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction>> {
     let mut tallies = vec![FunctionTally::default(); blocks];
-    let telling = |stack| {
-        let frame = attributed_frame(dag, stack);
-        frame.filter(|frame| is_address(frame) || is_informative(frame))
-    };
+    let telling = |stack| attributed_frame(dag, stack).filter(|frame| is_informative(frame));
     let mut frames = FrameCache::new(telling);
     for (&stack, &strand) in dag.samples.stack.iter().zip(&dag.samples.strand) {
         if strand == NONE {
@@ -116,20 +113,15 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction
 /// What the name of a place in a library without symbols contains.
 const ADDRESS: &str = "+0x";
 
-fn is_address(frame: &Frame) -> bool {
-    !frame.runtime && frame.function.contains(ADDRESS)
-}
-
-/// Whether a frame shows people what ran. The runtime's entry points do not, nor do places in a
-/// library without symbols. Neither do small functions of the standard library that the runtime and
-/// the recorder use (`as_ref`, `atomic_load`, the clock): if the program calls them, the calling
-/// line counts.
+/// Whether a frame shows people what ran. The runtime's entry points do not. Neither do small
+/// functions of the standard library that the runtime and the recorder use (`as_ref`,
+/// `atomic_load`, the clock): if the program calls them, the calling line counts.
 fn is_informative(frame: &Frame) -> bool {
     let file = frame.file.as_deref().unwrap_or("");
     let standard = file.starts_with("/rustc/")
         || file.starts_with("library/")
         || file.contains("/rustlib/src/");
-    !frame.runtime && !standard && !frame.function.contains(ADDRESS) && frame.function != "?"
+    !frame.runtime && !standard && frame.function != "?"
 }
 
 fn describe(dag: &Dag, block: &CodeBlock, hot: Option<HotFunction>) -> (Key, Code) {

@@ -9,7 +9,7 @@
 //!          sleep
 //! ```
 
-use workspan_dag::{Dag, OffCpuInterval, OffCpuReason, ThreadId};
+use workspan_dag::{Dag, EndKind, OffCpuInterval, OffCpuReason, ThreadId};
 
 /// Idle time of workers, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,7 +85,11 @@ pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
             gap(thread, from, start);
         }
         let until = &mut until[thread as usize];
-        *until = Some(until.map_or(strand_end, |before| before.max(strand_end)));
+        // A thread of the program's own is no more after its task. Its number may be another's later.
+        *until = match ends_a_thread(dag, s) {
+            true => None,
+            false => Some(until.map_or(strand_end, |before| before.max(strand_end))),
+        };
     }
     for thread in (0..dag.meta.threads).filter(|&thread| dag.is_worker(thread)) {
         if let Some(from) = until[thread as usize] {
@@ -94,6 +98,11 @@ pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
         }
     }
     idle
+}
+
+/// Whether strand `s` is the last one of a task that is a thread of the program's own.
+fn ends_a_thread(dag: &Dag, s: usize) -> bool {
+    dag.strands.end_kind[s] == EndKind::End && dag.is_thread_task(dag.strands.task[s])
 }
 
 /// The sum over all workers; `None` if it is not known.

@@ -49,9 +49,9 @@ impl WorkSpan {
     pub fn burdened_parallelism(&self) -> f64 {
         ratio(self.work, self.burdened_span)
     }
-    /// The largest speedup that the run's division allows, however many workers there are: T1 / T∞,
-    /// without the order in which locks were taken, and with the holders of the most contended lock
-    /// one after another. 1 if no time passed.
+    /// The largest speedup that the run's division allows, however many workers there are: T1 / T∞
+    /// (MODEL.md §2) without the order in which locks were taken, and with the holders of the most
+    /// contended lock one after another. 1 if no time passed.
     pub fn largest_speedup(&self) -> f64 {
         ratio(self.work, self.limits.bounding_span_of(self.span))
     }

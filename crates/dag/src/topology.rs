@@ -1,5 +1,7 @@
 //! Where the run's threads ran: the CPUs, and the NUMA nodes that these belong to.
 
+use std::collections::BTreeMap;
+
 use workspan_trace::note_keys::NUMA_NODE_CPUS;
 
 use crate::dag::ThreadId;
@@ -42,6 +44,19 @@ pub struct Topology {
     pub nodes: Vec<NumaNode>,
     /// By thread, then by CPU; empty if not known.
     pub on_cpus: Vec<TimeOnCpu>,
+}
+
+/// One item for each thread and CPU, in this order, with the sum of the given times.
+#[must_use]
+pub fn sum_by_cpu(times: impl IntoIterator<Item = TimeOnCpu>) -> Vec<TimeOnCpu> {
+    let mut sums: BTreeMap<(ThreadId, u32), u64> = BTreeMap::new();
+    for TimeOnCpu { thread, cpu, ns } in times {
+        let sum = sums.entry((thread, cpu)).or_default();
+        *sum = sum.saturating_add(ns);
+    }
+    let sums = sums.into_iter();
+    sums.map(|((thread, cpu), ns)| TimeOnCpu { thread, cpu, ns })
+        .collect()
 }
 
 /// The node on which a thread ran the longest.
@@ -133,6 +148,8 @@ mod tests {
         assert_eq!(main(0), Some((1, 0.75)));
         assert_eq!((main(1), main(2), main(3)), (None, Some((0, 0.5)), None));
         assert_eq!(topology.cpus_of(2).len(), 2);
+        let again = [on(2, 6, 5), on(0, 3, 4), on(2, 6, u64::MAX)];
+        assert_eq!(sum_by_cpu(again), [on(0, 3, 4), on(2, 6, u64::MAX)]);
         topology.nodes.clear();
         assert_eq!(topology.main_node(0), None);
         assert_eq!(Topology::from_facts(&fact("0-3")), Topology::default());

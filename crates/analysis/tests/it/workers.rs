@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use workspan_analysis::{Options, report, right_size};
-use workspan_dag::Dag;
+use workspan_analysis::{Options, idle_times, report, right_size};
+use workspan_dag::{CpuTimes, Dag};
 
 const HEADER: &str =
     "{\"workspan_trace\":1,\"workers\":2,\"time_unit\":\"ns\",\"steals\":\"child\"}\n";
@@ -93,4 +93,33 @@ fn tasks_that_take_longer_beside_others_are_told() {
     // As long as alone, and a little longer.
     assert_eq!(of(&alone_then_in_pairs(10_000)), None);
     assert_eq!(of(&alone_then_in_pairs(13_000)), None);
+}
+
+#[test]
+fn a_thread_that_ended_is_not_idle() {
+    // Two threads with the same number, one after the other.
+    let run = |kind: &str| {
+        let mut text = format!("{HEADER}{{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}}\n");
+        for (task, begin) in [(1, 10), (2, 70)] {
+            writeln!(
+                text,
+                "{{\"ev\":\"create\",\"t\":{begin},\"w\":0,\"task\":0,\"child\":{task},\"{kind}\":true,\"site\":\"a.c:1\"}}\n\
+                 {{\"ev\":\"resume\",\"t\":{begin},\"w\":0,\"task\":0}}\n\
+                 {{\"ev\":\"begin\",\"t\":{begin},\"w\":1,\"task\":{task}}}\n\
+                 {{\"ev\":\"end\",\"t\":{},\"w\":1,\"task\":{task}}}",
+                begin + 10
+            )
+            .unwrap();
+        }
+        text += "{\"ev\":\"end\",\"t\":100,\"w\":0,\"task\":0}\n";
+        let mut dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+        dag.meta.cpu = Some(CpuTimes {
+            threads: vec![(0, 100), (1, 20)],
+            ..CpuTimes::default()
+        });
+        idle_times(&dag)[1].total()
+    };
+    assert_eq!(run("thread"), 0);
+    // A worker is there between its tasks: from 20 to 70, and from 80 on.
+    assert_eq!(run("detached"), 70);
 }

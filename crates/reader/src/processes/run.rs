@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_dag::meta::{Meta, UnreadPart};
-use workspan_dag::topology::{NumaNode, TimeOnCpu, Topology};
+use workspan_dag::topology::{NumaNode, TimeOnCpu, Topology, sum_by_cpu};
 use workspan_dag::{CpuTimes, note_keys as key};
 
 use super::members::Member;
@@ -121,23 +121,19 @@ fn topology(members: &[Member], numbers: &ThreadNumbers) -> Topology {
     if hosts.len() > 1 {
         return Topology::default();
     }
-    let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for (meta, threads) in all().zip(&numbers.of) {
-        for on in &meta.topology.on_cpus {
-            if let Some(&thread) = threads.get(on.thread as usize) {
-                let sum = times.entry((thread, on.cpu)).or_default();
-                *sum = sum.saturating_add(on.ns);
-            }
-        }
-    }
-    let times = times.into_iter();
-    let times = times.map(|((thread, cpu), ns)| TimeOnCpu { thread, cpu, ns });
+    let times = all().zip(&numbers.of).flat_map(|(meta, threads)| {
+        let own = meta.topology.on_cpus.iter();
+        own.filter_map(|&on| {
+            let thread = *threads.get(on.thread as usize)?;
+            Some(TimeOnCpu { thread, ..on })
+        })
+    });
     // Processes may be bound to nodes; each knows those it may use.
     let nodes = all().flat_map(|meta| &meta.topology.nodes);
     let nodes: BTreeMap<u32, &NumaNode> = nodes.map(|node| (node.number, node)).collect();
     Topology {
         nodes: nodes.into_values().cloned().collect(),
-        on_cpus: times.collect(),
+        on_cpus: sum_by_cpu(times),
     }
 }
 

@@ -8,7 +8,7 @@ use super::workers::Threads;
 use workspan_dag::NONE;
 use workspan_dag::cpu_time::CpuTimes;
 use workspan_dag::note_keys::{CPU_TIME, CPU_TIME_OF_OTHERS, PART_OF_RUN, PROCESS_CPU_NS};
-use workspan_dag::topology::TimeOnCpu;
+use workspan_dag::topology::{TimeOnCpu, sum_by_cpu};
 
 /// The CPU times; `None` for a trace without any.
 pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<CpuTimes> {
@@ -50,22 +50,17 @@ pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<C
 
 /// How long each thread of the run ran on each CPU, by thread and CPU.
 pub(super) fn on_cpus(chunks: &TraceChunks<'_>, threads: &Threads) -> Vec<TimeOnCpu> {
-    let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for entry in &chunks.cpu_times {
+    let times = chunks.cpu_times.iter().flat_map(|entry| {
         let slot = entry.thread.and_then(|t| slot(&chunks.threads, t));
         let number = slot.and_then(|slot| threads.number.get(slot).copied());
-        let Some(thread) = number.filter(|&number| number != NONE) else {
-            continue;
-        };
-        for &(cpu, ns) in &entry.cpus {
-            let sum = times.entry((thread, cpu)).or_default();
-            *sum = sum.saturating_add(ns);
-        }
-    }
-    let times = times.into_iter();
-    times
-        .map(|((thread, cpu), ns)| TimeOnCpu { thread, cpu, ns })
-        .collect()
+        let thread = number.filter(|&number| number != NONE);
+        let cpus = entry.cpus.iter();
+        cpus.filter_map(move |&(cpu, ns)| {
+            let thread = thread?;
+            Some(TimeOnCpu { thread, cpu, ns })
+        })
+    });
+    sum_by_cpu(times)
 }
 
 /// The CPU times as facts for the user, if all switches are known.

@@ -1,12 +1,10 @@
 //! The first line of a text trace.
 
-use std::collections::BTreeMap;
-
 use super::line::{Line, MAX_TIME};
 use workspan_dag::build::MAX_THREADS;
 use workspan_dag::meta::{Meta, Steals, TimeUnit, UnreadPart};
 use workspan_dag::processes::{Process, Processes, ThreadOfProcess};
-use workspan_dag::topology::{TimeOnCpu, Topology};
+use workspan_dag::topology::{TimeOnCpu, Topology, sum_by_cpu};
 use workspan_dag::{Error, NONE, RunFacts};
 
 /// The words of `time_unit`, in the order of [`TimeUnit`].
@@ -136,8 +134,7 @@ fn on_cpus(line: &Line<'_>, threads: u32) -> Result<Vec<TimeOnCpu>, Error> {
     if line.given("on_cpus").is_none() {
         return Ok(Vec::new());
     }
-    let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for value in line.list("on_cpus")? {
+    let time = |value| {
         let told = line.inner(value, "on_cpus")?;
         let thread = told.small("w")?;
         if thread >= threads {
@@ -145,12 +142,15 @@ fn on_cpus(line: &Line<'_>, threads: u32) -> Result<Vec<TimeOnCpu>, Error> {
                 "`w` in `on_cpus` is {thread}; expected a thread below {threads}"
             ));
         }
-        let sum = times.entry((thread, told.small("cpu")?)).or_default();
-        *sum = sum.saturating_add(told.whole("ns")?);
-    }
-    let times = times.into_iter();
-    let times = times.map(|((thread, cpu), ns)| TimeOnCpu { thread, cpu, ns });
-    Ok(times.collect())
+        let (cpu, ns) = (told.small("cpu")?, told.whole("ns")?);
+        Ok::<_, Error>(TimeOnCpu { thread, cpu, ns })
+    };
+    let times: Vec<TimeOnCpu> = line
+        .list("on_cpus")?
+        .iter()
+        .map(time)
+        .collect::<Result<_, _>>()?;
+    Ok(sum_by_cpu(times))
 }
 
 /// The lost parts of the recorded trace that was exported.
