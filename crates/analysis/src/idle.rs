@@ -85,7 +85,7 @@ pub fn idle_times(dag: &Dag) -> Vec<IdleTime> {
             gap(thread, from, start);
         }
         let until = &mut until[thread as usize];
-        // A thread of the program's own is no more after its task. Its number may be another's later.
+        // A thread of the program's own ends with its task. A later thread may have its number.
         *until = match ends_a_thread(dag, s) {
             true => None,
             false => Some(until.map_or(strand_end, |before| before.max(strand_end))),
