@@ -7,7 +7,7 @@
 
 use workspan_dag::{CpuTimes, Dag, NONE, StrandId, ThreadId};
 
-use crate::idle::IdleTime;
+use crate::idle::{IdleTime, idle_time};
 use crate::off_cpu::{OffCpuCursor, recorder_within};
 use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::sample_profile::hottest_of_stacks;
@@ -21,6 +21,9 @@ pub enum Invariant {
     WorkWithinProcess,
     /// For the thread with the largest excess: time on the CPU inside its strands ≤ its CPU time.
     WorkWithinThread,
+    /// Time on the CPU inside strands, of idle workers and of other threads ≤ CPU time of the
+    /// process.
+    PartsWithinProcess,
     /// CPU time of all threads, by their switches, = CPU time of the process, by its clock, except
     /// for the time inside the switches.
     ThreadsMakeProcess,
@@ -36,6 +39,7 @@ impl Invariant {
             Invariant::WorkWithinCpus => "work_within_cpus",
             Invariant::WorkWithinProcess => "work_within_process",
             Invariant::WorkWithinThread => "work_within_thread",
+            Invariant::PartsWithinProcess => "parts_within_process",
             Invariant::ThreadsMakeProcess => "threads_make_process",
             Invariant::SamplesMakeWork => "samples_make_work",
         }
@@ -83,6 +87,11 @@ const NOTABLE_BETWEEN_NS: f64 = 5e6;
 /// All checks of a recorded run. A text trace has none, since its times are whatever its writer
 /// states.
 pub fn checks(dag: &Dag) -> Vec<Check> {
+    checks_with(dag, idle_time(dag).as_ref())
+}
+
+/// The same, with the idle time of all workers.
+pub(crate) fn checks_with(dag: &Dag, idle: Option<&IdleTime>) -> Vec<Check> {
     let mut checks = Vec::new();
     if !dag.meta.recorded || dag.strands.is_empty() {
         return checks;
@@ -120,6 +129,14 @@ pub fn checks(dag: &Dag) -> Vec<Check> {
                 ..check
             });
         }
+    }
+    if let Some(account) = cpu_account(dag, idle) {
+        let parts = account.parts();
+        checks.push(within(
+            Invariant::PartsWithinProcess,
+            parts,
+            account.process,
+        ));
     }
     let recording = ns(recorder_on_cpu(dag));
     checks.extend(samples(dag, work.saturating_sub(recording)));
@@ -194,10 +211,15 @@ pub struct CpuAccount {
 }
 
 impl CpuAccount {
+    /// The sum of the parts.
+    pub fn parts(&self) -> u64 {
+        let of_workers = self.strands.saturating_add(self.between);
+        of_workers.saturating_add(self.outside)
+    }
+
     /// The difference between the total and the parts: time in none of them, or in two.
     pub fn difference(&self) -> u64 {
-        let known = self.strands.saturating_add(self.between);
-        self.process.abs_diff(known.saturating_add(self.outside))
+        self.process.abs_diff(self.parts())
     }
 
     /// The difference in percent of the process's CPU time.
@@ -212,10 +234,7 @@ impl CpuAccount {
 
     /// Whether strands, workers and outside threads together used less than the process.
     pub fn is_less(&self) -> bool {
-        self.strands
-            .saturating_add(self.between)
-            .saturating_add(self.outside)
-            < self.process
+        self.parts() < self.process
     }
 }
 
@@ -366,6 +385,10 @@ fn sentence(dag: &Dag, check: &Check) -> String {
         Invariant::WorkWithinThread => format!(
             "The recording contradicts itself: the tasks on one thread ran for {reported} on the CPUs, and the thread used {against}. \
              Times off the CPU are missing, so work, span and busy workers are too high.{missing}"
+        ),
+        Invariant::PartsWithinProcess => format!(
+            "The recording contradicts itself: tasks, idle workers and other threads used {reported} of CPU time, and the process \
+             {against}. Times off the CPU are missing between tasks, so the CPU time of idle workers is too high.{missing}"
         ),
         Invariant::ThreadsMakeProcess => format!(
             "Off-CPU times are not exact: all threads used {reported} of CPU time according to their context switches, and \

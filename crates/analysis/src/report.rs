@@ -6,7 +6,7 @@ use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
 use crate::causes::{Baseline, Cause, Causes, Evidence, Finding, stretch};
-use crate::checks::{Check, CpuAccount, checks, cpu_account};
+use crate::checks::{Check, CpuAccount, checks_with, cpu_account};
 use crate::concurrency_slowdown::{ConcurrencySlowdown, concurrency_slowdown};
 use crate::critical_block::{CriticalBlock, critical_block};
 use crate::heaviest_paths::Heaviest;
@@ -250,8 +250,8 @@ pub fn report_against(
     let critical_block = critical_block(dag, &weights, &work_span);
     let suggestion = suggest(dag, &weights, options, &causes, critical_block.as_ref());
     let other_threads = other_threads_cpu(dag, &timeline.breakdown);
-    let checks = checks(dag);
     let idle = idle_time(dag);
+    let checks = checks_with(dag, idle.as_ref());
     let mut warnings = warnings(
         dag,
         options,

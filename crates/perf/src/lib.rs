@@ -23,6 +23,6 @@ pub use cost::Rate;
 pub use counter::Counter;
 pub use drain::{Scope, watch_from_exec};
 pub use event::{WatchRefusal, parse_cpu_list};
-pub use off_cpu::{OffCpuInterval, off_cpu_intervals};
+pub use off_cpu::{OffCpuInterval, off_cpu_intervals, thread_ends};
 pub use on_cpu::{OnCpuTimes, on_cpu_times};
 pub use switch_file::{Sample, Switch, Switches, decode_switches, read_switches};

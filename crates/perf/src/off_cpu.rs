@@ -18,8 +18,8 @@ pub struct OffCpuInterval {
 }
 
 /// Pairs each switch off a CPU with the same thread's next onto one. `switches` must be in time
-/// order. A thread that never came back (it ended) has no last interval; of two successive switches
-/// in the same direction (one was lost), the later one counts.
+/// order. A thread that never came back (it ended, see [`thread_ends`]) has no last interval; of two
+/// successive switches in the same direction (one was lost), the later one counts.
 pub fn off_cpu_intervals(switches: &[Switch]) -> Vec<OffCpuInterval> {
     let mut gone: BTreeMap<u32, Switch> = BTreeMap::new();
     let mut intervals = Vec::new();
@@ -43,6 +43,16 @@ pub fn off_cpu_intervals(switches: &[Switch]) -> Vec<OffCpuInterval> {
     intervals
 }
 
+/// When threads ended, by the kernel's id, which several may have had one after the other, in time
+/// order. `switches` must be in time order.
+pub fn thread_ends(switches: &[Switch]) -> BTreeMap<u32, Vec<u64>> {
+    let mut ends: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for switch in switches.iter().filter(|switch| switch.ended) {
+        ends.entry(switch.tid).or_default().push(switch.ns);
+    }
+    ends
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +66,26 @@ mod tests {
             ended: false,
             cpu: None,
         }
+    }
+
+    #[test]
+    fn a_thread_that_ended_stays_away() {
+        let ended = |tid, ns| Switch {
+            ended: true,
+            ..switch(tid, ns, true, false)
+        };
+        let switches = [
+            switch(1, 0, false, false),
+            ended(1, 20),
+            switch(2, 30, false, false),
+            ended(2, 40),
+            // Another thread with the id of the first one.
+            switch(1, 50, false, false),
+            ended(1, 60),
+        ];
+        assert_eq!(off_cpu_intervals(&switches), []);
+        let ends = thread_ends(&switches);
+        assert_eq!(ends, BTreeMap::from([(1, vec![20, 60]), (2, vec![40])]));
     }
 
     #[test]

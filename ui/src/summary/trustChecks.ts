@@ -29,6 +29,8 @@ const FAILED: Record<string, (told: string, against: string) => string> = {
     `work is ${told}, but CPU time is ${against}: time off the CPU is missing`,
   work_within_thread: (told, against) =>
     `a thread's work is ${told}, but its CPU time is ${against}: time off the CPU is missing`,
+  parts_within_process: (told, against) =>
+    `the parts of the CPU time add up to ${told}, but the process took ${against}`,
   threads_make_process: (told, against) =>
     `the threads' CPU times add up to ${told}, but the process took ${against}`,
   samples_make_work: (told, against) => `samples add up to ${told}, but work is ${against}`,

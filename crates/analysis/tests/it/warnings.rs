@@ -93,6 +93,39 @@ fn threads_may_lack_the_time_of_their_switches_and_no_more() {
     );
 }
 
+/// Idle workers cannot have used more CPU time than the process had left.
+#[test]
+fn the_parts_of_the_cpu_time_are_within_the_processs() {
+    let text = r#"{"workspan_trace":1,"workers":2,"threads":2,"time_unit":"ns","clock_hz":1000000000,"steals":"child"}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":5000000,"w":0,"task":0,"child":1,"site":"s"}
+{"ev":"resume","t":5000000,"w":0,"task":0}
+{"ev":"begin","t":5000000,"w":1,"task":1}
+{"ev":"end","t":10000000,"w":1,"task":1}
+{"ev":"wait","t":10000000,"w":0,"task":0}
+{"ev":"begin","t":90000000,"w":1,"task":2}
+{"ev":"end","t":100000000,"w":1,"task":2}
+{"ev":"resume","t":100000000,"w":0,"task":0}
+{"ev":"end","t":100000000,"w":0,"task":0}"#;
+    // Worker 1 seems to be on the CPU from 10 to 90 ms.
+    let holds = |process_ms: u64| {
+        let mut dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+        dag.meta.recorded = true;
+        dag.meta.cpu = Some(CpuTimes {
+            process: Some(process_ms * 1_000_000),
+            threads: vec![(0, 10_000_000), (1, 95_000_000)],
+            ..CpuTimes::default()
+        });
+        let checks = workspan_analysis::checks::checks(&dag);
+        let check = checks
+            .iter()
+            .find(|check| check.invariant == Invariant::PartsWithinProcess);
+        check.unwrap().holds
+    };
+    assert!(!holds(100));
+    assert!(holds(200));
+}
+
 /// Work far below the CPU time is not a contradiction, but the reader must know about it.
 #[test]
 fn cpu_time_between_tasks_is_said() {

@@ -45,7 +45,7 @@ fn threads_of_c_are_tasks_however_they_end() {
         .filter_map(|label| label.rsplit_once(':'))
         .map(|(_, line)| line)
         .collect();
-    assert_eq!(lines, ["35", "36", "39", "40", "46"], "{:?}", threads(&dag));
+    assert_eq!(lines, ["44", "45", "48", "49", "55"], "{:?}", threads(&dag));
     assert!(dag.tasks.kind[1..].iter().all(|&k| k == TaskKind::Detached));
     let names = &dag.meta.thread_names;
     assert!(names.iter().any(|name| name == "returns"), "{names:?}");
@@ -82,6 +82,35 @@ fn a_trace_says_on_which_cpus_a_thread_ran() {
         !cpus.is_empty() && cpus.iter().all(|&cpu| cpu == 0),
         "{cpus:?}"
     );
+}
+
+/// A worker that has ended does not search for tasks, though its pool goes on.
+#[test]
+fn workers_that_ended_use_no_cpu_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let include = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../include");
+    let flags = [include, "-pthread"];
+    let program = compile("gcc", "workers_end.c", folder.path(), &flags);
+    let (dag, _) = record(folder.path(), &program);
+    let known = dag.meta.cpu.as_ref().filter(|cpu| !cpu.threads.is_empty());
+    if known.is_none() {
+        println!("skipped: CPU time of workers that ended: the kernel refuses perf events");
+        return;
+    }
+    let mut command = bare(WORKSPAN);
+    command.args(["report", "--json"]);
+    let output = command.arg(folder.path().join("run.wspan")).output();
+    let report: serde_json::Value = serde_json::from_str(&printed(&output.unwrap())).unwrap();
+    let ns = |key: &str| report["cpu"]["account"][key].as_u64().unwrap();
+    // The main thread ran alone for fifty times as long as a worker.
+    assert!(
+        ns("between_tasks_ns") < ns("in_tasks_ns") / 4,
+        "{}",
+        report["cpu"]
+    );
+    let checks = report["checks"].as_array().unwrap();
+    let parts = checks.iter().find(|c| c["check"] == "parts_within_process");
+    assert_eq!(parts.unwrap()["holds"], true, "{checks:?}");
 }
 
 #[test]

@@ -3,19 +3,20 @@
 //! W is the largest number of pool workers alive at the same moment (MODEL.md §5). A pool counts
 //! with its size from its announcement to its end, whether or not all its workers ever ran
 //! anything. Workers of a pool that was not announced count one by one. Threads that were workers
-//! get the numbers below W. Two may share a number if their times of running tasks do not overlap
-//! (pools that follow one another). All others are numbered from W on. Without any pool,
+//! get the numbers below W. Two may share a number (pools that follow one another) if they were not
+//! workers at the same moment, or, where that needs more than W numbers, if their times of running
+//! tasks do not overlap. All others are numbered from W on. Without any pool,
 //! [`super::plain_threads`] finds the workers.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::places::Places;
 use super::replay::{PoolLog, ReplayLog, ThreadLog};
 use super::survey::LATEST;
 use workspan_dag::pools::{Member, Pool, Pools};
 use workspan_dag::raw::RawTrace;
-use workspan_dag::{NONE, ThreadEvent};
+use workspan_dag::{NONE, OffCpuInterval, OffCpuReason, ThreadEvent};
 
 /// The numbers of threads.
 #[derive(Debug, Default)]
@@ -26,7 +27,8 @@ pub(super) struct Threads {
     pub total: u32,
     /// The number of each thread, by index in the file.
     pub number: Vec<u32>,
-    /// For threads that share their number with others, by index: the time in which they ran tasks.
+    /// For threads that share their number with others, by index: the time in which the number is
+    /// theirs.
     shared: Vec<Option<(u64, u64)>>,
 }
 
@@ -47,6 +49,14 @@ pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
         shared: Vec::new(),
     };
     let busy = |t: &ThreadLog| t.busy.map(|(from, to)| (from, to, t.index));
+    let life = |t: &ThreadLog| {
+        let begins = t.worker.iter().map(|worker| worker.1);
+        let ends = t.worker.iter().map(|worker| worker.2.unwrap_or(last));
+        let (from, to) = t.busy?;
+        let (from, to) = (begins.fold(from, u64::min), ends.fold(to, u64::max));
+        Some((from, to, t.index))
+    };
+    let mut are_by_life = false;
     if threads_of.workers == 0 {
         let counted = threads.iter().filter(|thread| !thread.is_plain);
         let mut all: Vec<_> = counted.filter_map(busy).collect();
@@ -56,9 +66,14 @@ pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
     } else {
         // A thread that became a worker later (the main thread, in a pool that uses it) counts as
         // outside of the pool if necessary.
-        let mut all: Vec<_> = threads.iter().filter(pooled).filter_map(busy).collect();
+        let mut all: Vec<_> = threads.iter().filter(pooled).filter_map(life).collect();
         let count = all.len();
         let mut found = slots(&mut all, threads_of.workers);
+        are_by_life = found.len() == count;
+        if !are_by_life {
+            let mut all: Vec<_> = threads.iter().filter(pooled).filter_map(busy).collect();
+            found = slots(&mut all, threads_of.workers);
+        }
         if found.len() < count {
             let from_birth = |t: &&ThreadLog| {
                 t.busy
@@ -102,17 +117,12 @@ pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
         .max()
         .unwrap_or(0)
         .max(workers);
-    let mut sharers = vec![0u32; threads_of.total as usize];
-    for &number in &threads_of.number {
-        sharers[number as usize] += 1;
-    }
-    threads_of.shared = threads
-        .iter()
-        .map(|t| {
-            let number = threads_of.number[t.index as usize];
-            (sharers[number as usize] > 1).then(|| t.busy.unwrap_or((last, last)))
-        })
-        .collect();
+    let own = |t: &ThreadLog| {
+        let is_by_life = are_by_life && threads_of.number[t.index as usize] < workers;
+        let own = if is_by_life { life(t) } else { busy(t) };
+        own.map_or((last, last), |(from, to, _)| (from, to))
+    };
+    threads_of.shared = shared_times(threads.iter().map(own).collect(), &threads_of.number);
     threads_of
 }
 
@@ -122,6 +132,47 @@ impl Threads {
             self.number[thread as usize] = number;
         }
     }
+
+    /// The times between two threads with the same number, as times off the CPU.
+    fn absences(&self) -> impl Iterator<Item = OffCpuInterval> {
+        let shared = self.number.iter().zip(&self.shared);
+        let mut own: Vec<(u32, u64, u64)> = shared
+            .filter_map(|(&number, own)| own.map(|(from, to)| (number, from, to)))
+            .collect();
+        own.sort_unstable();
+        let absences: Vec<OffCpuInterval> = own
+            .windows(2)
+            .filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 < pair[1].1)
+            .map(|pair| OffCpuInterval {
+                thread: pair[0].0,
+                start: pair[0].2,
+                end: pair[1].1,
+                why: OffCpuReason::Blocked,
+                on: None,
+            })
+            .collect();
+        absences.into_iter()
+    }
+}
+
+/// For each thread that shares its number, the time in which the number is its own. `own` has the
+/// time of each thread's tasks, or as a worker. The last thread of a number keeps it.
+fn shared_times(own: Vec<(u64, u64)>, number: &[u32]) -> Vec<Option<(u64, u64)>> {
+    let mut by_number: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (thread, &number) in number.iter().enumerate() {
+        by_number.entry(number).or_default().push(thread);
+    }
+    let mut shared = vec![None; own.len()];
+    for mut threads in by_number.into_values().filter(|threads| threads.len() > 1) {
+        threads.sort_by_key(|&thread| own[thread]);
+        for &thread in &threads {
+            shared[thread] = Some(own[thread]);
+        }
+        if let Some((_, to)) = threads.last().and_then(|&last| shared[last].as_mut()) {
+            *to = u64::MAX;
+        }
+    }
+    shared
 }
 
 /// The pools of the run, if there were several at the same moment. `last` is the run's last tick.
@@ -219,9 +270,10 @@ fn slots(threads: &mut [(u64, u64, u32)], limit: u32) -> Vec<(u32, u32)> {
     found
 }
 
-/// Replaces thread indices by their numbers. A thread's off-CPU time before or after its own tasks
-/// is dropped if it shares its number with another thread: a worker of a pool that has ended may
-/// still be waiting to exit while a worker of the next pool has its number.
+/// Replaces thread indices by their numbers. Where threads share a number, each has its off-CPU
+/// times while the number is its own: a worker of a pool that has ended may still be waiting to
+/// exit while a worker of the next pool has its number. Between two of them, the number is off the
+/// CPU, or it would seem to search for tasks.
 pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
     if (0..)
         .zip(&threads.number)
@@ -233,6 +285,7 @@ pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
     for thread in &mut raw.strands.thread {
         *thread = number(*thread);
     }
+    let is_watched = !raw.offs.is_empty();
     raw.offs.retain_mut(|off| {
         if let Some(&Some((from, to))) = threads.shared.get(off.thread as usize) {
             off.start = off.start.max(from);
@@ -241,6 +294,9 @@ pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
         off.thread = number(off.thread);
         off.start < off.end
     });
+    if is_watched {
+        raw.offs.extend(threads.absences());
+    }
     for run in &mut raw.recorder_runs {
         run.thread = number(run.thread);
     }

@@ -180,6 +180,58 @@ fn pools_that_come_one_after_the_other_share_their_workers_numbers() {
     );
 }
 
+/// The time between two threads with one number is nobody's: an idle worker would be searching.
+#[test]
+fn a_number_is_off_the_cpu_between_its_threads() {
+    let mut main = lane(&[(0, Kind::Root, &[])]);
+    let mut workers = Vec::new();
+    for pool in 0..2u64 {
+        let t = 100 * pool;
+        main.at(t + 1, Kind::Pool, &[pool, 1]);
+        main.at(t + 2, Kind::Create, &[1, 1]);
+        workers.push(lane(&[
+            (t + 1, Kind::Worker, &[pool, 0]),
+            (t + 10, Kind::Begin, &[0, 1 + pool]),
+            (t + 50, Kind::End, &[]),
+            // Its idle time until the pool's end is its own.
+            (t + 60, Kind::Off, &[1, 5]),
+            (t + 80, Kind::WorkerEnd, &[]),
+        ]));
+        main.at(t + 80, Kind::PoolEnd, &[pool]);
+    }
+    main.at(300, Kind::End, &[]);
+    let dag = dag(&File::new(std::iter::once(main).chain(workers), Some(300)));
+    assert_eq!((dag.meta.workers, dag.meta.threads), (1, 2));
+    let offs: Vec<(u32, u64, u64)> = dag
+        .offs
+        .iter()
+        .map(|off| (off.thread, off.start, off.end))
+        .collect();
+    assert_eq!(offs, [(0, 55, 60), (0, 80, 101), (0, 155, 160)]);
+}
+
+/// Two workers of one pool keep a number each, though one has no task while the other one runs.
+#[test]
+fn workers_of_one_pool_share_no_number() {
+    let main = lane(&[
+        (0, Kind::Root, &[]),
+        (1, Kind::Pool, &[0, 2]),
+        (2, Kind::Create, &[1, 1]),
+        (3, Kind::Create, &[1, 1]),
+        (300, Kind::End, &[]),
+    ]);
+    let worker = |index: u64, begin: u64| {
+        lane(&[
+            (5, Kind::Worker, &[0, index]),
+            (begin, Kind::Begin, &[0, 1 + index]),
+            (begin + 50, Kind::End, &[]),
+        ])
+    };
+    let dag = dag(&File::new([main, worker(0, 10), worker(1, 100)], Some(300)));
+    let thread = |task: usize| dag.strands.thread[dag.tasks.first[task] as usize];
+    assert_eq!((0..3).map(thread).collect::<Vec<_>>(), [2, 0, 1]);
+}
+
 #[test]
 fn an_announced_pool_counts_even_if_its_workers_sleep() {
     let main = lane(&[

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use workspan_perf::{
     OffCpuInterval, OnCpuTimes, Scope, Switch, Switches, off_cpu_intervals, on_cpu_times,
-    read_switches,
+    read_switches, thread_ends,
 };
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
@@ -76,6 +76,8 @@ pub fn watch(spool: &Path) -> bool {
 pub struct OffCpu {
     /// Off-CPU times by the kernel's thread id, in time order.
     intervals: BTreeMap<u32, Vec<OffCpuInterval>>,
+    /// When threads ended, in nanoseconds, by the kernel's thread id, in time order.
+    ends: BTreeMap<u32, Vec<u64>>,
     /// The times at which threads ran, by the kernel's process id.
     on: BTreeMap<u32, OnCpuTimes>,
     /// Reasons why data is missing.
@@ -115,6 +117,9 @@ impl OffCpu {
                                 .entry(interval.tid)
                                 .or_default()
                                 .push(interval);
+                        }
+                        for (tid, ends) in thread_ends(&told.switches) {
+                            all.ends.entry(tid).or_default().extend(ends);
                         }
                         all.samples.add(told);
                     }
@@ -257,6 +262,13 @@ impl OffCpu {
         self.on.get(&pid).into_iter().flat_map(OnCpuTimes::threads)
     }
 
+    /// The tick at which a thread of the trace ended; `None` if that is not known.
+    fn end_of(&self, thread: &ThreadEntry, clock: &Clock) -> Option<u64> {
+        let ends = self.ends.get(&thread.tid)?.iter();
+        let mut ends = ends.map(|&ns| clock.ticks(ns));
+        ends.find(|&end| end > thread.start_ticks)
+    }
+
     /// One more chunk for each of the trace's threads: thread, seq, base time in ticks, records.
     /// With a window, only the part inside of it.
     pub fn chunks(&self, trace: &Trace<'_>, window: Option<&Window>) -> Vec<OffCpuChunk> {
@@ -264,12 +276,10 @@ impl OffCpu {
         let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
         let mut chunks = Vec::new();
         for thread in &threads.entries {
-            let (Some(intervals), Some(&seq)) = (
-                self.intervals.get(&thread.tid),
-                threads.next_seq.get(&thread.thread),
-            ) else {
+            let Some(&seq) = threads.next_seq.get(&thread.thread) else {
                 continue;
             };
+            let intervals = self.of_thread(thread.tid);
             let mut payload = Vec::new();
             // The time that a new thread waited for its CPU before its first record.
             let waited = threads.clock.length(thread.waited_ns);
@@ -283,10 +293,11 @@ impl OffCpu {
                     blocked: false,
                 });
             }
+            let ended = self.end_of(thread, &threads.clock);
             for interval in intervals {
                 let begin = threads.clock.ticks(interval.begin_ns).max(last);
                 let end = threads.clock.ticks(interval.end_ns).min(threads.clock.end);
-                let end = end.min(to);
+                let end = end.min(to).min(ended.unwrap_or(u64::MAX));
                 // It belongs to another thread with the same id, before or after this one; or it is
                 // outside of the recorded time.
                 if begin >= end || end <= last {
@@ -298,6 +309,18 @@ impl OffCpu {
                     blocked: !interval.preempted,
                 });
                 last = end;
+            }
+            // A thread that has ended runs nothing, and does not search for tasks either.
+            let run_end = threads.clock.end.min(to);
+            if let Some(begin) = ended.map(|ended| ended.max(last))
+                && threads.clock.end != u64::MAX
+                && begin < run_end
+            {
+                offs.push(OffCpuTicks {
+                    begin,
+                    end: run_end,
+                    blocked: true,
+                });
             }
             let elapsed = threads.clock.end.min(to).saturating_sub(base);
             let close = MergeLimits::new(|ns| threads.clock.length(ns), elapsed);
