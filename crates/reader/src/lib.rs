@@ -16,6 +16,7 @@ mod piped;
 pub mod processes;
 pub mod recorded;
 mod released_pages;
+mod short_names;
 pub mod taskprof;
 pub mod text;
 pub mod utc;

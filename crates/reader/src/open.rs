@@ -11,7 +11,7 @@ use crate::formats::{FORMATS, Format};
 use crate::mapped::FileBytes;
 use crate::recorded::index::SidecarIndex;
 use crate::recorded::preview::Preview;
-use crate::{packed, piped, processes, recorded, text};
+use crate::{packed, piped, processes, recorded, short_names, text};
 use workspan_dag::Dag;
 use workspan_dag::Error;
 
@@ -321,7 +321,9 @@ fn read_with_index(
             }
         }),
     };
-    result.map_err(|error| named(path, error))
+    let mut dag = result.map_err(|error| named(path, error))?;
+    short_names::shorten(&mut dag);
+    Ok(dag)
 }
 
 /// The bytes, unpacked if they are packed.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use workspan_trace::entry::RECORDING;
+use workspan_trace::function_name::short;
 
 use crate::function;
 use crate::mapping::{self, Mapping};
@@ -149,7 +150,7 @@ fn named(
     };
     let function = match (around, &frame.file) {
         (Some(around), _) => around,
-        (None, Some(_)) if !runtime => function::short(function).to_owned(),
+        (None, Some(_)) if !runtime => short(function).to_owned(),
         (None, _) => function.clone(),
     };
     CodeFrame {

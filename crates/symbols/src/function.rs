@@ -1,5 +1,7 @@
 //! Readable names of functions.
 
+use workspan_trace::function_name::without_arguments;
+
 use crate::cplusplus;
 
 /// The language of a name, if the debug information or the module shows it.
@@ -35,7 +37,7 @@ pub(crate) fn readable(raw: &str, language: Option<Language>) -> String {
         return String::new();
     }
     if let Ok(demangled) = rustc_demangle::try_demangle(raw) {
-        return rust(&format!("{demangled:#}"));
+        return without_arguments(&format!("{demangled:#}"));
     }
     // gfortran's name of a main program without a name of its own.
     if raw == "MAIN__" || raw.starts_with("MAIN__.") {
@@ -61,7 +63,7 @@ pub(crate) fn readable(raw: &str, language: Option<Language>) -> String {
         // With -fsecond-underscore, a name with an underscore inside gets two.
         return whole.trim_end_matches('_').to_owned();
     }
-    rust(whole)
+    without_arguments(whole)
 }
 
 /// Whether this is a function that an OpenMP compiler made from a part of another.
@@ -74,78 +76,6 @@ pub(crate) fn is_outlined(raw: &str) -> bool {
 /// their unit).
 pub(crate) fn is_anonymous(raw: &str) -> bool {
     raw.starts_with(".omp_") || raw.starts_with("operator()") || raw.starts_with("<lambda")
-}
-
-/// A Rust name, or any name that is readable already.
-fn rust(demangled: &str) -> String {
-    let plain = without_generics(demangled);
-    let mut name = String::with_capacity(plain.len());
-    for part in plain.split("::") {
-        if part.is_empty() {
-            continue;
-        }
-        // `{closure#0}`, `{{closure}}`, `{shim:vtable#0}`: the function comes before it.
-        if part.starts_with('{') && !name.is_empty() {
-            break;
-        }
-        if !name.is_empty() {
-            name.push_str("::");
-        }
-        name.push_str(part);
-    }
-    name
-}
-
-/// `<a::B<C> as d::E>::f::<G>` becomes `a::B::f`, `a::<impl b::C>::f` becomes `a::C::f`, as far as
-/// the text shows it.
-fn without_generics(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    // Depth of brackets whose text is left out; a type at the very start is kept, up to its ` as `.
-    let mut skipped = 0usize;
-    let mut kept = 0usize;
-    let mut previous = ' ';
-    let mut rest = name.char_indices();
-    while let Some((at, c)) = rest.next() {
-        match c {
-            '<' if skipped > 0 => skipped += 1,
-            '<' if out.is_empty() => kept += 1,
-            '<' => skipped = 1,
-            // `->` in a function type closes nothing.
-            '>' if previous == '-' => {}
-            '>' if skipped > 0 => skipped -= 1,
-            '>' if kept > 0 => kept -= 1,
-            _ if skipped > 0 => {}
-            ' ' if kept > 0 && name[at..].starts_with(" as ") => {
-                // Leaves out the trait, as if it were in a bracket to skip that the type's own
-                // bracket ends.
-                skipped = 1;
-                kept -= 1;
-            }
-            '&' | '*' if out.is_empty() => {}
-            'm' if out.is_empty() && name[at..].starts_with("mut ") => {
-                rest.nth(2);
-            }
-            _ => out.push(c),
-        }
-        previous = c;
-    }
-    out
-}
-
-/// The last part of a readable name, with the type before it for a method; it is shown with a
-/// `file:line`. Line tables have no more of an inlined function, so a longer name would depend on
-/// what was inlined.
-pub(crate) fn short(name: &str) -> &str {
-    let Some((before, _)) = name.rsplit_once("::") else {
-        return name;
-    };
-    let owner = before.rsplit_once("::").map_or(before, |(_, owner)| owner);
-    let start = if owner.starts_with(char::is_uppercase) {
-        before.len() - owner.len()
-    } else {
-        before.len() + 2
-    };
-    &name[start..]
 }
 
 /// The crate of a demangled name; for `<T as Trait>::f` the crate of the type, as far as the text
@@ -234,7 +164,7 @@ fn is_start(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Language, is_outlined, is_runtime, is_runtime_beside_users, readable, short};
+    use super::{Language, is_outlined, is_runtime, is_runtime_beside_users, readable};
 
     #[test]
     fn closures_hashes_and_generics_go() {
@@ -298,14 +228,6 @@ mod tests {
         assert_eq!(readable("outside_", Some(Language::Other)), "outside_");
         assert_eq!(readable("inner.0", Some(Language::Fortran)), "inner");
         assert!(!is_outlined("main"));
-    }
-
-    #[test]
-    fn short_names_keep_the_type() {
-        assert_eq!(short("sort::msort"), "msort");
-        assert_eq!(short("sort::inner::Sorter::call"), "Sorter::call");
-        assert_eq!(short("msort"), "msort");
-        assert_eq!(short("Sorter::call"), "Sorter::call");
     }
 
     #[test]

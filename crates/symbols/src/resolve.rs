@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use workspan_trace::function_name::short;
+
 use crate::class_name;
 use crate::function;
 use crate::mapping::{self, Mapping};
@@ -500,7 +502,7 @@ impl Resolver<'_> {
             file: Some(shown),
             function: function
                 .filter(|name| !name.is_empty() && !name.starts_with('{'))
-                .map(|name| function::short(&name).to_owned())
+                .map(|name| short(&name).to_owned())
                 .or_else(|| self.sources.function(path, line)),
         }
     }

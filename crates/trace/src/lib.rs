@@ -15,6 +15,7 @@ pub mod entry;
 pub mod error;
 pub mod event;
 pub mod folded;
+pub mod function_name;
 pub mod hand_off;
 pub mod header;
 pub mod note_keys;

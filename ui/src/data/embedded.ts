@@ -5,7 +5,6 @@
  */
 
 import { stats } from "../store";
-import { parsedAnswer } from "./names";
 import { decodePlanes, type Planes } from "./planes";
 import { Unavailable, type DataSource } from "./source";
 
@@ -74,7 +73,7 @@ export class EmbeddedSource implements DataSource {
     return this.answer(
       url,
       "json",
-      (bytes) => parsedAnswer(url, new TextDecoder().decode(bytes)) as T,
+      (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as T,
     );
   }
 
