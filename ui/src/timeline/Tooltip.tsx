@@ -260,14 +260,19 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
           ["on", row(hit.region.row)],
         ],
       };
-    case "matrix":
+    case "matrix": {
+      // A cell of a large matrix stands for several rows.
+      const last = meta.threads.length - 1;
+      const rows = (first: number): string =>
+        hit.by > 1 ? `${row(first)} to ${row(Math.min(last, first + hit.by - 1))}` : row(first);
       return {
         title: plural(hit.n, "steal"),
         lines: [
-          ["thief", row(hit.thief)],
-          ["victim", row(hit.victim)],
+          [hit.by > 1 ? "thieves" : "thief", rows(hit.thief)],
+          [hit.by > 1 ? "victims" : "victim", rows(hit.victim)],
         ],
       };
+    }
     default:
       return null;
   }

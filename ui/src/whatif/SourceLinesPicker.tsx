@@ -143,7 +143,7 @@ export function SourceLinesPicker({
       </div>
       {file === null ? (
         <EmptyState title="No source positions">
-          The trace has addresses but no source lines. Choose code or spawn sites instead.
+          The trace has no source lines. Choose code or spawn sites instead.
         </EmptyState>
       ) : (
         <WhenAnswered answer={asked} what={file} height={400}>
