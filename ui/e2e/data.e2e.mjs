@@ -1,6 +1,31 @@
 /** Statistics and SQL: the report's numbers, and rows that lead into the timeline. */
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { check, until } from "./harness.mjs";
+
+const WORKERS = 90;
+
+/** A text trace in which each of many workers takes a task from the one before it. */
+function manyWorkers() {
+  const head = { workspan_trace: 1, workers: WORKERS, time_unit: "us", steals: "child" };
+  const lines = [head, { ev: "begin", t: 0, w: 0, task: 0 }];
+  for (let task = 1; task < WORKERS; task++)
+    lines.push(
+      { ev: "create", t: task, w: 0, task: 0, child: task, site: "spread.c:9" },
+      { ev: "resume", t: task, w: 0, task: 0 },
+    );
+  lines.push({ ev: "wait", t: WORKERS, w: 0, task: 0 });
+  for (let w = 1; w < WORKERS; w++)
+    lines.push(
+      { ev: "begin", t: WORKERS + 1, w, task: w },
+      { ev: "steal", t: WORKERS + 1, w, victim: w - 1, task: w },
+      { ev: "end", t: 2 * WORKERS, w, task: w },
+    );
+  lines.push({ ev: "resume", t: 2 * WORKERS, w: 0, task: 0 });
+  lines.push({ ev: "end", t: 2 * WORKERS + 1, w: 0, task: 0 });
+  return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
+}
 
 export default function (suite) {
   suite.both("the statistics' tables have the report's numbers", async (t) => {
@@ -19,6 +44,37 @@ export default function (suite) {
     const shown = await t.page.locator(".matrix svg").getAttribute("aria-label");
     const known = steals.matrix.flat().reduce((a, b) => a + b, 0);
     check(shown.startsWith(known.toLocaleString("en")), `${shown}; the report has ${known}`);
+  });
+
+  const many = join(suite.browser.folder, "many-workers.jsonl");
+  writeFileSync(many, manyWorkers());
+  suite.test("the steal matrix has every pair of many workers", { files: [many] }, async (t) => {
+    await t.open("tab=statistics");
+    const matrix = t.page.locator(".matrix svg");
+    await matrix.waitFor();
+    const shown = await matrix.getAttribute("aria-label");
+    check(shown.startsWith(`${WORKERS - 1} strands`), `all steals: ${shown}`);
+    // Each cell has its words under the pointer.
+    const picture = matrix.locator("image");
+    await picture.scrollIntoViewIfNeeded();
+    const box = await picture.boundingBox();
+    const cell = box.width / WORKERS;
+    for (const [thief, victim, n] of [
+      [85, 84, 1],
+      [85, 3, 0],
+    ]) {
+      await t.page.mouse.move(box.x + (victim + 0.5) * cell, box.y + (thief + 0.5) * cell);
+      const wanted = `W${thief} took ${n} from W${victim}`;
+      await until(async () => (await t.text(".matrix .told")) === wanted, wanted);
+    }
+    // A click shows the workers around the cell, with names and numbers.
+    await t.page.mouse.click(box.x + 84.5 * cell, box.y + 85.5 * cell);
+    const titles = matrix.locator("rect title");
+    await until(async () => (await titles.count()) === 400, "20 × 20 cells");
+    const cells = await titles.allTextContents();
+    check(cells.includes("W85 took 1 from W84"), cells.slice(0, 3).join("; "));
+    await t.page.getByRole("button", { name: "Show all" }).click();
+    await picture.waitFor();
   });
 
   suite.test("a row of an answer leads to its strand in the timeline", async (t) => {

@@ -1,0 +1,71 @@
+/**
+ * A text trace (docs/TEXT_TRACE.md) of a program whose speedup is limited by a lock: each of its
+ * tasks computes, and then adds to a sum under one mutex. Its bound is not work / span.
+ */
+
+const WORKERS = 8;
+/** Times of a round in microseconds: outside of the lock and inside. */
+const FREE = 300;
+const HELD = 200;
+const ROUNDS = 12;
+
+/** The trace's lines. */
+export function lockTrace() {
+  const lines = [];
+  const say = (line) => lines.push(JSON.stringify(line));
+  say({ workspan_trace: 1, workers: WORKERS, time_unit: "us", steals: "child", name: "sum" });
+  const frames = [
+    ["add", "src/sum.c", 21],
+    ["release", "src/sum.c", 24],
+    ["body", "src/sum.c", 12],
+  ];
+  frames.forEach(([name, file, line], frame) =>
+    say({ ev: "frame", frame, function: name, file, line }),
+  );
+  say({ ev: "stack", stack: 0, frames: [0, 2] });
+  say({ ev: "stack", stack: 1, frames: [1, 2] });
+  say({ ev: "begin", t: 0, w: 0, task: 0 });
+  for (let task = 1; task <= WORKERS; task++) {
+    say({ ev: "create", t: task, w: 0, task: 0, child: task, site: "sum.c:40" });
+    say({ ev: "resume", t: task, w: 0, task: 0 });
+  }
+  say({ ev: "wait", t: WORKERS + 1, w: 0, task: 0 });
+  const ends = run(say);
+  const end = Math.max(...ends);
+  say({ ev: "resume", t: end, w: 0, task: 0 });
+  say({ ev: "end", t: end + 50, w: 0, task: 0 });
+  return `${lines.join("\n")}\n`;
+}
+
+/** Lets the tasks run, one a worker, in the order in which they come to the lock. */
+function run(say) {
+  const starts = Array.from({ length: WORKERS }, (_, w) => WORKERS + 2 + w);
+  starts.forEach((t, w) => {
+    say({ ev: "begin", t, w, task: w + 1 });
+    if (w > 0) say({ ev: "steal", t, w, victim: 0, task: w + 1 });
+  });
+  const now = [...starts];
+  const left = starts.map(() => ROUNDS);
+  let [free, holder] = [0, -1];
+  for (;;) {
+    const next = left.reduce(
+      (best, n, w) => (n > 0 && (best < 0 || now[w] < now[best]) ? w : best),
+      -1,
+    );
+    if (next < 0) break;
+    const asked = now[next] + FREE;
+    const got = Math.max(asked, free);
+    if (got > asked) {
+      say({ ev: "off", t: asked, w: next, why: "blocked", on: "lock" });
+      say({ ev: "on", t: got, w: next });
+      const wait = { on: "mutex", object: 1, by: holder, released: 1 };
+      say({ ev: "stop", t: asked, w: next, stack: 0, ticks: got - asked, ...wait });
+    }
+    free = got + HELD;
+    holder = next;
+    now[next] = free;
+    left[next]--;
+  }
+  now.forEach((t, w) => say({ ev: "end", t, w, task: w + 1 }));
+  return now;
+}
