@@ -67,7 +67,7 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
     Err(if found_elsewhere {
         "It lies outside of the folder the run was recorded in, or behind a symbolic link or a hidden folder; --source-dir FOLDER allows another folder.".into()
     } else {
-        "It is not on this machine where the trace names it; --source-dir FOLDER says where the sources are.".into()
+        "It is not at the path that the trace names; --source-dir FOLDER says where the sources are.".into()
     })
 }
 

@@ -290,11 +290,13 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
           )}
         </aside>
       </div>
-      {(c.table.warnings as string[] | undefined)?.map((w) => (
-        <p key={w} class="noise-note">
-          {codeInBackticks(w)}
-        </p>
-      ))}
+      {((c.table.warnings ?? []) as string[])
+        .filter((w) => !c.words.lines.includes(w))
+        .map((w) => (
+          <p key={w} class="noise-note">
+            {codeInBackticks(w)}
+          </p>
+        ))}
     </div>
   );
 }

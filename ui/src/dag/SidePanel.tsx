@@ -77,7 +77,7 @@ function CriticalPathList({ scene }: { scene: Scene }) {
               <th>
                 <span class="unseen">share</span>
               </th>
-              <th class="dag-r">on CPU</th>
+              <th class="dag-r">{runMeta()?.unread ? "time" : "on CPU"}</th>
               <th class="dag-r">busy</th>
             </tr>
           </thead>

@@ -460,7 +460,8 @@ function SitesView({
           )}
           {groups.length === 1 && (
             <p class="hint">
-              Only the root task is shown: nothing was spawned while the run was recorded.
+              Only the root {r.tasks === 1 ? "task is" : "tasks are"} shown: nothing was spawned
+              while the run was recorded.
             </p>
           )}
           {r.more_sites > 0 && (

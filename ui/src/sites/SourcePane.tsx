@@ -184,7 +184,7 @@ function Lines({
       </div>
       {s.part && (
         <div class="note">
-          Only lines with samples, and lines stored in the trace: {codeInBackticks(s.part)}
+          Only lines with samples and lines stored in the trace are shown. {codeInBackticks(s.part)}
         </div>
       )}
       <div class={sourceClass(s.lines)} ref={box} tabIndex={0} aria-label={`${s.file}`}>

@@ -149,7 +149,12 @@ function Cells(p: {
   const lost = Array.from({ length: columns }, (_, i) =>
     total(of.thieves.slice(...part.thieves).map((row) => row[part.victims[0] + i] ?? 0)),
   );
-  const sums = Math.ceil(Math.max(BAR, ...[...taken, ...lost].map(numberWidth))) + 18;
+  // Numbers, or bars with the largest one's number.
+  const beside = [...taken, ...lost];
+  const widestSum = named
+    ? Math.max(0, ...beside.map(numberWidth))
+    : Math.max(BAR, widest([upTo(taken), upTo(lost)]));
+  const sums = Math.ceil(widestSum) + 18;
   const shapes = rows * columns <= MAX_SHAPES * MAX_SHAPES;
   const hover = useSignal<[thief: number, victim: number] | null>(null);
   const cellAt = (e: MouseEvent & { currentTarget: SVGElement }): [number, number] | null => {
@@ -230,6 +235,7 @@ function Cells(p: {
   );
 }
 
+const upTo = (sums: number[]): string => `up to ${count(Math.max(0, ...sums))}`;
 const numberWidth = (n: number): number => textWidth(count(n), FONT_PX);
 
 /** Of small cells, the first and the last one's name. */
@@ -383,7 +389,7 @@ function Sums(p: { of: number[]; cell: number; named: boolean; below?: boolean }
         y={p.below ? BAR + 14 : -6}
         text-anchor={p.below ? "end" : "start"}
       >
-        {`up to ${count(most)}`}
+        {upTo(p.of)}
       </text>
     </>
   );

@@ -154,7 +154,7 @@ export function SourceLinesPicker({
               <>
                 {s.part && (
                   <p class="faint" style={{ margin: "8px 12px" }}>
-                    Only lines with samples, and lines stored in the trace:{" "}
+                    Only lines with samples and lines stored in the trace are shown.{" "}
                     {codeInBackticks(s.part)}
                   </p>
                 )}
