@@ -42,7 +42,7 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
         .components()
         .all(|part| matches!(part, Component::Normal(_) | Component::RootDir));
     if !known || !parts {
-        return Err("The trace names it in a way that is not opened: no source file's ending, or a `..` on its way.".into());
+        return Err("It is not opened: its path in the trace has `..` in it, or not the ending of a source file.".into());
     }
     let mut roots: Vec<PathBuf> = allowed.to_vec();
     roots.extend(recorded_in(dag).map(Path::to_owned));

@@ -227,13 +227,15 @@ export function BoundsChart(p: {
             text: r.label,
             limit: `at most ${multiple(r.limit)}`,
             fill: r.colour,
+            // Beside the end of its line.
+            x: X(endOf(r)) + 8,
           })),
         ).map((l, i) => (
           <g key={i} fill={l.fill} font-size="11.5">
-            <text x={left + w + 8} y={l.y + 2} font-weight="600">
+            <text x={l.x} y={l.y + 2} font-weight="600">
               {l.text}
             </text>
-            <text x={left + w + 8} y={l.y + 16}>
+            <text x={l.x} y={l.y + 16}>
               {l.limit}
             </text>
           </g>
