@@ -1,31 +1,11 @@
 /** Statistics and SQL: the report's numbers, and rows that lead into the timeline. */
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, until } from "./harness.mjs";
+import { manyWorkers } from "./textTraces.mjs";
 
 const WORKERS = 90;
-
-/** A text trace in which each of many workers takes a task from the one before it. */
-function manyWorkers() {
-  const head = { workspan_trace: 1, workers: WORKERS, time_unit: "us", steals: "child" };
-  const lines = [head, { ev: "begin", t: 0, w: 0, task: 0 }];
-  for (let task = 1; task < WORKERS; task++)
-    lines.push(
-      { ev: "create", t: task, w: 0, task: 0, child: task, site: "spread.c:9" },
-      { ev: "resume", t: task, w: 0, task: 0 },
-    );
-  lines.push({ ev: "wait", t: WORKERS, w: 0, task: 0 });
-  for (let w = 1; w < WORKERS; w++)
-    lines.push(
-      { ev: "begin", t: WORKERS + 1, w, task: w },
-      { ev: "steal", t: WORKERS + 1, w, victim: w - 1, task: w },
-      { ev: "end", t: 2 * WORKERS, w, task: w },
-    );
-  lines.push({ ev: "resume", t: 2 * WORKERS, w: 0, task: 0 });
-  lines.push({ ev: "end", t: 2 * WORKERS + 1, w: 0, task: 0 });
-  return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
-}
 
 export default function (suite) {
   suite.both("the statistics' tables have the report's numbers", async (t) => {
@@ -47,7 +27,7 @@ export default function (suite) {
   });
 
   const many = join(suite.browser.folder, "many-workers.jsonl");
-  writeFileSync(many, manyWorkers());
+  writeFileSync(many, manyWorkers(WORKERS));
   suite.test("the steal matrix has every pair of many workers", { files: [many] }, async (t) => {
     await t.open("tab=statistics");
     const matrix = t.page.locator(".matrix svg");
@@ -75,6 +55,24 @@ export default function (suite) {
     check(cells.includes("W85 took 1 from W84"), cells.slice(0, 3).join("; "));
     await t.page.getByRole("button", { name: "Show all" }).click();
     await picture.waitFor();
+  });
+
+  suite.test("an exported timeline has the rows below the window", { files: [many] }, async (t) => {
+    await t.open("tab=timeline");
+    await t.page.waitForFunction(() => window.__timeline?.scene);
+    const hidden = await t.page.evaluate(() => {
+      const { rows } = window.__timeline.scene.bands;
+      return rows.total - rows.h;
+    });
+    check(hidden > 0, "all rows are in sight");
+    await t.page.getByRole("button", { name: "Export this view" }).click();
+    const [download] = await Promise.all([
+      t.page.waitForEvent("download"),
+      t.page.getByRole("menuitem", { name: /svg/i }).click(),
+    ]);
+    const svg = readFileSync(await download.path(), "utf8");
+    const labels = [...svg.matchAll(/>W(\d+)</g)].map(([, n]) => Number(n));
+    check(Math.max(...labels) > WORKERS - 4, `the last row is W${Math.max(...labels)}`);
   });
 
   suite.test("a row of an answer leads to its strand in the timeline", async (t) => {

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, Skip, until } from "./harness.mjs";
-import { lockTrace } from "./lockTrace.mjs";
+import { lockTrace } from "./textTraces.mjs";
 import { printed, same } from "./printed.mjs";
 
 export default function (suite) {

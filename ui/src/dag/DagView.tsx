@@ -147,6 +147,10 @@ function DagWithPanel({ scene }: { scene: Scene }) {
       folded > 0
         ? `, ${count(folded)} of them folded (${plural(model.hidden, "task")} inside)`
         : "";
+    if (model.boxes.length === 0) {
+      if (tab.value === "dag") status.value = "";
+      return;
+    }
     const parts = [`${plural(model.boxes.length, "node")} shown${inside}`];
     if (scene.note.value) parts.push(scene.note.value);
     if (layout.value === "time")

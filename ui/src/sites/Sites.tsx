@@ -180,7 +180,10 @@ function SitesView({
           ? null
           : w.kind === "site" && report.estimated && w.count >= 10_000
             ? `≈ ${roundedEstimate(w.count)}`
-            : count(w.count),
+            : // Strands inside folded ones are not counted by code.
+              w.count === 0 && w.work > 0
+              ? "–"
+              : count(w.count),
     },
     {
       id: "work",

@@ -1,7 +1,4 @@
-/**
- * A text trace (docs/TEXT_TRACE.md) of a program whose speedup is limited by a lock: each of its
- * tasks computes, and then adds to a sum under one mutex. Its bound is not work / span.
- */
+/** Text traces (docs/TEXT_TRACE.md) of runs that this machine cannot record. */
 
 const WORKERS = 8;
 /** Times of a round in microseconds: outside of the lock and inside. */
@@ -9,7 +6,10 @@ const FREE = 300;
 const HELD = 200;
 const ROUNDS = 12;
 
-/** The trace's lines. */
+/**
+ * A program whose speedup is limited by a lock: each of its tasks computes, and then adds to a sum
+ * under one mutex. Its bound is not work / span.
+ */
 export function lockTrace() {
   const lines = [];
   const say = (line) => lines.push(JSON.stringify(line));
@@ -68,4 +68,41 @@ function run(say) {
   }
   now.forEach((t, w) => say({ ev: "end", t, w, task: w + 1 }));
   return now;
+}
+
+/** Each of many workers takes a task from the one before it. */
+export function manyWorkers(workers) {
+  const head = { workspan_trace: 1, workers, time_unit: "us", steals: "child" };
+  const lines = [head, { ev: "begin", t: 0, w: 0, task: 0 }];
+  for (let task = 1; task < workers; task++)
+    lines.push(
+      { ev: "create", t: task, w: 0, task: 0, child: task, site: "spread.c:9" },
+      { ev: "resume", t: task, w: 0, task: 0 },
+    );
+  lines.push({ ev: "wait", t: workers, w: 0, task: 0 });
+  for (let w = 1; w < workers; w++)
+    lines.push(
+      { ev: "begin", t: workers + 1, w, task: w },
+      { ev: "steal", t: workers + 1, w, victim: w - 1, task: w },
+      { ev: "end", t: 2 * workers, w, task: w },
+    );
+  lines.push({ ev: "resume", t: 2 * workers, w: 0, task: 0 });
+  lines.push({ ev: "end", t: 2 * workers + 1, w: 0, task: 0 });
+  return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
+}
+
+/** Tasks that begin and end at the same moment. */
+export function noLength() {
+  const lines = [
+    { workspan_trace: 1, workers: 2, time_unit: "ns", steals: "child", name: "nothing" },
+    { ev: "begin", t: 7, w: 0, task: 0 },
+    { ev: "create", t: 7, w: 0, task: 0, child: 1, site: "nothing.c:3" },
+    { ev: "resume", t: 7, w: 0, task: 0 },
+    { ev: "wait", t: 7, w: 0, task: 0 },
+    { ev: "begin", t: 7, w: 0, task: 1 },
+    { ev: "end", t: 7, w: 0, task: 1 },
+    { ev: "resume", t: 7, w: 0, task: 0 },
+    { ev: "end", t: 7, w: 0, task: 0 },
+  ];
+  return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
