@@ -146,14 +146,14 @@ function Quantities({ run: r, report }: { run: RunMeta; report: Report }) {
     rows.push(
       ["parallelism", plainNumber(Number(report.parallelism))],
       ["speedup at most", multiple(Number(report.largest_speedup))],
-      ["workers busy", plainNumber(Number(report.mean_busy))],
+      [r.unread ? "workers in a task" : "workers busy", plainNumber(Number(report.mean_busy))],
     );
   rows.push(["tasks", count(r.tasks)], ["steals", count(r.steals)]);
   return (
     <table class="table" aria-label="Whole run">
       <thead>
         <tr>
-          <th class="left">whole run</th>
+          <th class="left">{r.unread ? "what could be read" : "whole run"}</th>
           <th>
             <RunBadge id={r.id} />
           </th>

@@ -201,6 +201,7 @@ function FlameAnswer(p: {
           Logical stacks, across steals{" "}
           <span>
             frame width: {MEASURE_NAMES[p.of]} in {p.where}; {ticks(root.total)} in total
+            {r.unread && " (it may include time off the CPU)"}
           </span>
         </h1>
         {at !== root && (
