@@ -368,11 +368,11 @@ mod tests {
                 to_kind: EndKind::End,
             }],
         };
+        let mut dag = Dag::default();
         let place = |primitive: &str| Place {
             primitive: Some(primitive.into()),
             ..Place::default()
         };
-        let mut dag = Dag::default();
         dag.places = vec![Place::default(), place("thread"), place("install")];
         let mut codes = vec![code(1), code(2)];
         tell_apart(&dag, &mut codes);
