@@ -111,7 +111,7 @@ export function RunningWorkers({
   };
   return (
     <Section
-      title="Running workers over time"
+      title={runningWords(r) === "running" ? "Running workers over time" : "Workers over time"}
       end={
         <span class="legend">
           {used.map((k) => (
