@@ -222,8 +222,8 @@ fn tell_apart(dag: &Dag, codes: &mut [Code]) {
     });
 }
 
-/// Gives each code with a label that others have the label that `longer` returns for it, unless that
-/// is the same for all of them. The number counts the codes of that label, from 1.
+/// Gives each code with a label that others have the label that `longer` returns for it, unless
+/// that is the same for all of them. The number counts the codes of that label, from 1.
 fn lengthen(codes: &mut [Code], longer: impl Fn(&Code, usize) -> Option<String>) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for code in codes.iter() {
