@@ -3,9 +3,11 @@
  * dialog or menu, in either theme.
  */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { check } from "./harness.mjs";
+import { manyWorkers, noLength } from "./textTraces.mjs";
 
 const TABS = [
   "summary",
@@ -161,6 +163,31 @@ const OVERLAYS = [
 
 export default function (suite) {
   const files = [suite.runs.before, suite.runs.after];
+  const made = (name, text) => {
+    const file = join(suite.browser.folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  /** Runs with notices, placeholders or pictures of their own, one at a time. */
+  const special = [
+    ["a run that was cut off", suite.runs.truncated, ["summary", "timeline", "compare"]],
+    ["a run of no length", made("axe-nothing.jsonl", noLength()), ["summary", "timeline"]],
+    ["many workers", made("axe-many.jsonl", manyWorkers(90)), ["statistics", "compare"]],
+  ];
+  for (const [name, file, tabs] of special)
+    suite.test(`axe: ${name}`, { files: [file], still: true }, async (t) => {
+      const found = [];
+      await t.open("tab=summary");
+      await t.page.evaluate(AXE);
+      for (const tab of tabs)
+        for (const dark of [false, true]) {
+          await t.go(`tab=${tab}${dark ? "&theme=dark" : ""}`);
+          await t.page.waitForLoadState("networkidle");
+          await t.page.waitForTimeout(500);
+          found.push(...(await findings(t, tab, dark)));
+        }
+      check(found.length === 0, found.join("\n    "));
+    });
   for (const dark of [false, true]) {
     const theme = dark ? "dark" : "light";
     for (const tabs of [TABS.slice(0, 5), TABS.slice(5)])

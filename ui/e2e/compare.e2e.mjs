@@ -45,9 +45,10 @@ export default function (suite) {
       await t.open("tab=compare");
       const choice = t.page.getByRole("group", { name: "Run to compare with" });
       await choice.waitFor();
-      check((await t.page.locator(".compare h1").count()) === 0, "compared without a question");
+      const whole = t.page.locator(".compare aside .table th").last();
+      check((await whole.innerText()) !== "change", "compared without a question");
       await choice.getByRole("button").click();
-      await t.page.waitForSelector(".compare h1");
+      await until(async () => (await whole.innerText()) === "change", "the comparison");
       await t.hashHas("with=b");
     },
   );

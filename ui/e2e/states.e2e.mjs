@@ -4,6 +4,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { check, until } from "./harness.mjs";
+import { noLength } from "./textTraces.mjs";
 
 export default function (suite) {
   suite.test(
@@ -20,6 +21,24 @@ export default function (suite) {
       await until(async () => (await t.text(".banners")).includes("does not answer"), "the banner");
       await t.page.keyboard.press("1");
       check((await t.text(".verdict")) === verdict, "the view went with the server");
+    },
+  );
+
+  const nothing = join(suite.browser.folder, "nothing.jsonl");
+  writeFileSync(nothing, noLength());
+  suite.test(
+    "a run of no length: why, what to do, and no bounds",
+    { files: [nothing] },
+    async (t) => {
+      for (const tab of ["summary", "timeline", "dag", "flame", "scalability", "whatif"]) {
+        await t.open(`tab=${tab}`);
+        const facts = t.page.getByRole("table", { name: "What was recorded" });
+        await facts.waitFor();
+        const words = await t.text("main");
+        check(words.includes("workspan sql nothing.jsonl"), `${tab}: no command`);
+        check(!/at most [\d.]+×/.test(words), `${tab}: a bound`);
+        check((await t.page.locator("h1").count()) === 1, `${tab}: headings`);
+      }
     },
   );
 

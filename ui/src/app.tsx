@@ -20,6 +20,7 @@ import { Sites } from "./sites/Sites";
 import { announcement, drawer, meta, runMeta, selection, split, tab, type Tab } from "./store";
 import { Sql } from "./sql/Sql";
 import { Statistics } from "./statistics/Statistics";
+import { hasNoLength, NoLengthView } from "./summary/NoLength";
 import { Summary } from "./summary/Summary";
 import { TermTooltip } from "./terms/Term";
 import { dark } from "./theme/theme";
@@ -37,6 +38,16 @@ function overviewPlaceholder(tab: Tab): ComponentChildren | null {
     ? meta.value?.runs.some((r) => r.overview !== null)
     : runMeta()?.overview !== null;
   return reading ? <StillReading what={TITLES[tab]} /> : null;
+}
+
+/** Tabs of charts over time. */
+const OVER_TIME: ReadonlySet<Tab> = new Set(["timeline", "dag", "flame", "scalability", "whatif"]);
+
+/** What stands for a chart over time, if no time passes in the run. */
+function noLengthPlaceholder(tab: Tab): ComponentChildren | null {
+  const r = runMeta();
+  const others = tab === "scalability" && meta.value?.runs.some((x) => x.elapsed > 0);
+  return r && OVER_TIME.has(tab) && !others && hasNoLength(r) ? <NoLengthView run={r} /> : null;
 }
 
 const VIEWS: Record<Tab, () => ComponentChildren> = {
@@ -78,7 +89,9 @@ export function App() {
       <Tabs />
       <Banners />
       <main>
-        {!WITH_HEADLINE.has(at) && <h1 class="unseen">{TITLES[at]}</h1>}
+        {(!WITH_HEADLINE.has(at) || noLengthPlaceholder(at)) && (
+          <h1 class="unseen">{TITLES[at]}</h1>
+        )}
         {!meta.value ? (
           <div class="view">
             <Loading />
@@ -94,7 +107,9 @@ export function App() {
           </div>
         ) : (
           <div class="view" id="view" role="tabpanel" aria-label={TITLES[at]}>
-            <ErrorBoundary key={at}>{overviewPlaceholder(at) ?? VIEWS[at]()}</ErrorBoundary>
+            <ErrorBoundary key={at}>
+              {overviewPlaceholder(at) ?? noLengthPlaceholder(at) ?? VIEWS[at]()}
+            </ErrorBoundary>
           </div>
         )}
         <TermTooltip />

@@ -58,7 +58,9 @@ export function percent(share: number, digits?: number): string {
   if (!Number.isFinite(share)) return "–";
   const p = share * 100;
   const a = Math.abs(p);
-  const d = digits ?? (a >= 9.95 || a === 0 ? 0 : 1);
+  // `100.0 %` and `0.0 %` have no more to say than `100 %` and `0 %`.
+  const whole = (a >= 99.95 || a === 0) && (digits ?? 0) <= 1;
+  const d = whole ? 0 : (digits ?? (a >= 9.95 || a === 0 ? 0 : 1));
   if (a > 0 && a < 0.05 && d <= 1) return `<0.1${NB}%`;
   return minus(p.toFixed(d)) + NB + "%";
 }

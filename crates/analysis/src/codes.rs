@@ -4,7 +4,7 @@
 //! its samples. Without usable samples it is the function that it starts in, together with the
 //! place where it starts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
@@ -222,23 +222,31 @@ fn tell_apart(dag: &Dag, codes: &mut [Code]) {
     });
 }
 
-/// Gives each code with a label that others have the label that `longer` returns for it. The number
-/// counts the codes of that label, from 1.
+/// Gives each code with a label that others have the label that `longer` returns for it, unless
+/// that is the same for all of them. The number counts the codes of that label, from 1.
 fn lengthen(codes: &mut [Code], longer: impl Fn(&Code, usize) -> Option<String>) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for code in codes.iter() {
         *counts.entry(code.label.clone()).or_default() += 1;
     }
     counts.retain(|_, count| *count > 1);
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    for code in codes {
-        if !counts.contains_key(&code.label) {
+    // By label: the longer ones of its codes.
+    let mut found: BTreeMap<String, Vec<(usize, Option<String>)>> = BTreeMap::new();
+    for (i, code) in codes.iter().enumerate() {
+        if counts.contains_key(&code.label) {
+            let same = found.entry(code.label.clone()).or_default();
+            let nth = same.len() + 1;
+            same.push((i, longer(code, nth)));
+        }
+    }
+    for same in found.into_values() {
+        if same.iter().all(|(_, label)| *label == same[0].1) {
             continue;
         }
-        let nth = seen.entry(code.label.clone()).or_default();
-        *nth += 1;
-        if let Some(label) = longer(code, *nth) {
-            code.label = label;
+        for (i, label) in same {
+            if let Some(label) = label {
+                codes[i].label = label;
+            }
         }
     }
 }
@@ -341,5 +349,34 @@ mod tests {
             "after run, taskwait #2",
         ];
         assert_eq!(labels, expected);
+    }
+
+    /// Two constructs of one line: the line's position does not tell them apart.
+    #[test]
+    fn what_equals_have_in_common_is_not_added() {
+        let code = |site: PlaceId| Code {
+            label: "main:26".into(),
+            function: Some("main".into()),
+            file: Some("src/a.rs".into()),
+            line: Some(26),
+            ticks: 0,
+            blocks: vec![CodeBlock {
+                site,
+                from: NONE,
+                from_kind: StartKind::Begin,
+                to: NONE,
+                to_kind: EndKind::End,
+            }],
+        };
+        let mut dag = Dag::default();
+        let place = |primitive: &str| Place {
+            primitive: Some(primitive.into()),
+            ..Place::default()
+        };
+        dag.places = vec![Place::default(), place("thread"), place("install")];
+        let mut codes = vec![code(1), code(2)];
+        tell_apart(&dag, &mut codes);
+        let labels: Vec<&str> = codes.iter().map(|c| c.label.as_str()).collect();
+        assert_eq!(labels, ["main:26, thread", "main:26, install"]);
     }
 }

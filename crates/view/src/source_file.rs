@@ -42,7 +42,7 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
         .components()
         .all(|part| matches!(part, Component::Normal(_) | Component::RootDir));
     if !known || !parts {
-        return Err("The trace names it in a way that is not opened: no source file's ending, or a `..` on its way.".into());
+        return Err("It is not opened: its path in the trace has `..` in it, or not the ending of a source file.".into());
     }
     let mut roots: Vec<PathBuf> = allowed.to_vec();
     roots.extend(recorded_in(dag).map(Path::to_owned));
@@ -67,7 +67,7 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
     Err(if found_elsewhere {
         "It lies outside of the folder the run was recorded in, or behind a symbolic link or a hidden folder; --source-dir FOLDER allows another folder.".into()
     } else {
-        "It is not on this machine where the trace names it; --source-dir FOLDER says where the sources are.".into()
+        "It is not at the path that the trace names; --source-dir FOLDER says where the sources are.".into()
     })
 }
 

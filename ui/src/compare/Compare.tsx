@@ -30,6 +30,7 @@ import { FurtherRuns, comparedRuns } from "./FurtherRuns";
 import { blockRows, compareCsv, quantityRows, regionRows, siteRows } from "./changes";
 import { DagPictures } from "./DagPictures";
 import { FlameDifference } from "./FlameDifference";
+import { OneRun } from "./OneRun";
 import { ChangesTable, WholeRunTable } from "./ChangeTables";
 import "./compare.css";
 
@@ -67,19 +68,9 @@ export function Compare() {
     [],
   );
   if (!second && runs.length > 1) return <OfOtherPrograms runs={runs} first={first} />;
-  if (!second) {
-    const one = runMeta();
-    return (
-      <EmptyState
-        title="One run is open"
-        command={`workspan view ${one?.file ?? "before.wspan"} after.wspan`}
-      >
-        {meta.value?.mode === "report"
-          ? "This report contains one run. To compare, open two traces:"
-          : "To compare two runs (before and after a change, two runtimes, or two numbers of workers), open both:"}
-      </EmptyState>
-    );
-  }
+  const one = runMeta(first);
+  if (!second && one) return <OneRun run={one} title="One run is open" />;
+  if (!second) return null;
   return (
     <WhenAnswered answer={asked} what="the comparison" height={420}>
       {(c) => <Comparison of={c} a={first} b={second} />}
@@ -89,9 +80,11 @@ export function Compare() {
 
 /** The open runs are of other programs: one is compared if it is chosen. */
 function OfOtherPrograms({ runs, first }: { runs: readonly RunMeta[]; first: string }) {
+  const one = runMeta(first);
+  if (!one) return null;
   return (
-    <EmptyState title="No other run of this program is open">
-      <p>Choose a run of another program. Only code with the same name is matched.</p>
+    <OneRun run={one} title="No other run of this program is open">
+      <p class="why">Choose a run of another program. Only code with the same name is matched.</p>
       <div class="others" role="group" aria-label="Run to compare with">
         {runs
           .filter((r) => r.id !== first)
@@ -101,7 +94,7 @@ function OfOtherPrograms({ runs, first }: { runs: readonly RunMeta[]; first: str
             </button>
           ))}
       </div>
-    </EmptyState>
+    </OneRun>
   );
 }
 
@@ -297,11 +290,13 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
           )}
         </aside>
       </div>
-      {(c.table.warnings as string[] | undefined)?.map((w) => (
-        <p key={w} class="noise-note">
-          {codeInBackticks(w)}
-        </p>
-      ))}
+      {((c.table.warnings ?? []) as string[])
+        .filter((w) => !c.words.lines.includes(w))
+        .map((w) => (
+          <p key={w} class="noise-note">
+            {codeInBackticks(w)}
+          </p>
+        ))}
     </div>
   );
 }

@@ -15,6 +15,7 @@ import { plural } from "../format";
 import { meta, run, source, tab } from "../store";
 import { colours, dark } from "../theme/theme";
 import { observeSize } from "../timeline/elementSize";
+import { codeInBackticks } from "../components/placeholders";
 import { RunBadge } from "../components/widgets";
 
 const HEIGHT = 400;
@@ -44,6 +45,9 @@ export function DagPictures({ runs, by }: { runs: readonly RunMeta[]; by: "time"
   );
 }
 
+const NOT_CARRIED =
+  "This report leaves out the DAG. `workspan view` shows everything; `workspan html` with a larger `--budget` includes more.";
+
 const optionsOf = (elapsed: number): Options => ({ layout: "time", power: 1, elapsed });
 
 function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
@@ -59,7 +63,11 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
   useEffect(() => {
     let gone = false;
     load(r).then(
-      (m) => !gone && setModel(m),
+      (m) => {
+        if (gone) return;
+        setModel(m);
+        if (m.boxes.length === 0 && meta.peek()?.mode === "report") setTrouble(NOT_CARRIED);
+      },
       (e: unknown) => {
         if (!(e instanceof Unavailable)) throw e;
         if (!gone) setTrouble(e.message);
@@ -91,9 +99,9 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
           Open its DAG
         </button>
       </figcaption>
-      <div ref={host} style={{ height: `${HEIGHT}px` }}>
+      <div ref={host} style={{ height: trouble ? "auto" : `${HEIGHT}px` }}>
         {trouble ? (
-          <p class="faint">{trouble}</p>
+          <p class="faint trouble">{codeInBackticks(trouble)}</p>
         ) : (
           <canvas
             ref={canvas}

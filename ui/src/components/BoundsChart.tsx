@@ -68,16 +68,15 @@ export function BoundsChart(p: {
     1,
   );
   const high = p.log ? 2 ** Math.ceil(Math.log2(Math.max(2, reach))) : Math.max(2, reach * 1.45);
-  // A run slower than one worker is drawn at its value.
-  const low = p.log
-    ? Math.max(
-        1 / 64,
-        2 **
-          Math.floor(
-            Math.log2(Math.min(1, ...p.measured.map((m) => m.speedup).filter((v) => v > 0))),
-          ),
-      )
-    : 0;
+  // A run slower than one worker, and a lower bound below 1, are drawn at their values.
+  const lowest = Math.min(
+    1,
+    ...p.measured.map((m) => m.speedup).filter((v) => v > 0),
+    ...p.runs.flatMap((r) =>
+      r.points.filter((q) => q.workers <= endOf(r) && q.lower > 0).map((q) => q.lower),
+    ),
+  );
+  const low = p.log ? Math.max(1 / 64, 2 ** Math.floor(Math.log2(lowest))) : 0;
   const X = (n: number) => left + (Math.log2(n) / Math.log2(most)) * w;
   const Y = (s: number) =>
     top + h - (p.log ? Math.log2(Math.max(s, low) / low) / Math.log2(high / low) : s / high) * h;
@@ -228,13 +227,15 @@ export function BoundsChart(p: {
             text: r.label,
             limit: `at most ${multiple(r.limit)}`,
             fill: r.colour,
+            // Beside the end of its line.
+            x: X(endOf(r)) + 8,
           })),
         ).map((l, i) => (
           <g key={i} fill={l.fill} font-size="11.5">
-            <text x={left + w + 8} y={l.y + 2} font-weight="600">
+            <text x={l.x} y={l.y + 2} font-weight="600">
               {l.text}
             </text>
-            <text x={left + w + 8} y={l.y + 16}>
+            <text x={l.x} y={l.y + 16}>
               {l.limit}
             </text>
           </g>

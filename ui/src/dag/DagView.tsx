@@ -3,6 +3,7 @@
  * legend.
  */
 
+import { codeInBackticks } from "../components/placeholders";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import {
@@ -147,6 +148,10 @@ function DagWithPanel({ scene }: { scene: Scene }) {
       folded > 0
         ? `, ${count(folded)} of them folded (${plural(model.hidden, "task")} inside)`
         : "";
+    if (model.boxes.length === 0) {
+      if (tab.value === "dag") status.value = "";
+      return;
+    }
     const parts = [`${plural(model.boxes.length, "node")} shown${inside}`];
     if (scene.note.value) parts.push(scene.note.value);
     if (layout.value === "time")
@@ -174,8 +179,8 @@ function DagWithPanel({ scene }: { scene: Scene }) {
       <div class="dag-main">
         {trouble ? (
           <div class="dag-empty" role="status">
-            <p>{trouble.words}</p>
-            {trouble.remedy && <p class="dag-dim">{trouble.remedy}</p>}
+            <p>{codeInBackticks(trouble.words)}</p>
+            {trouble.remedy && <p class="dag-dim">{codeInBackticks(trouble.remedy)}</p>}
           </div>
         ) : asTable.value ? (
           <NodeTable scene={scene} />

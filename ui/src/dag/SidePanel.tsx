@@ -77,7 +77,7 @@ function CriticalPathList({ scene }: { scene: Scene }) {
               <th>
                 <span class="unseen">share</span>
               </th>
-              <th class="dag-r">on CPU</th>
+              <th class="dag-r">{runMeta()?.unread ? "time" : "on CPU"}</th>
               <th class="dag-r">busy</th>
             </tr>
           </thead>
@@ -106,7 +106,9 @@ function CriticalPathList({ scene }: { scene: Scene }) {
                       {r.strands > 1 && <small> {count(r.strands)}</small>}
                     </button>
                   </td>
-                  <td class="dag-dim">{rowLabel(scene.run, r.row)}</td>
+                  <td class={`dag-dim ${rowLabel(scene.run, r.row).length > 5 ? "dag-long" : ""}`}>
+                    {rowLabel(scene.run, r.row)}
+                  </td>
                   <td class="dag-share">
                     <i
                       class="dag-bar"
@@ -489,7 +491,8 @@ function ReadingGuide({ scene }: { scene: Scene }) {
           <li>
             <StripGlyph />
             On the left: what the workers did at that time. Blue: running. Lines: descheduled.
-            Crosses: blocked. Orange: delay. Dots: no work, scheduler. Grey: no work, program.
+            Crosses: blocked. Orange: delay. Dots: no work, scheduler. Grey: no work, program. Lines
+            in a strand: time off the CPU, descheduled or blocked.
             {runMeta()?.unread && " Dark hatch: not read."}
           </li>
         )}

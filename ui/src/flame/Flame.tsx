@@ -23,7 +23,7 @@ import { lookOf, nameOf, placeOf } from "./frameLook";
 import { OtherMeasures } from "./OtherMeasures";
 import type { Range } from "./range";
 import { RangeStrip } from "./RangeStrip";
-import { find, keyOf, treeOf, type FlameNode } from "./tree";
+import { find, keyOf, levels, treeOf, type FlameNode } from "./tree";
 import "./flame.css";
 
 /** The shown measure; kept while other tabs are shown. */
@@ -152,6 +152,9 @@ function RunFlame({ run: r }: { run: RunMeta }) {
 
 /** Height of the window from which on the call tree of a few frames is below the graph. */
 const TALL_WINDOW = 1200;
+/** Height of the page around the rows of a graph, and of a row. */
+const AROUND_GRAPH = 620;
+const ROW = 26;
 const FEW_FRAMES = 60;
 
 function FlameAnswer(p: {
@@ -198,6 +201,7 @@ function FlameAnswer(p: {
           Logical stacks, across steals{" "}
           <span>
             frame width: {MEASURE_NAMES[p.of]} in {p.where}; {ticks(root.total)} in total
+            {r.unread && " (it may include time off the CPU)"}
           </span>
         </h1>
         {at !== root && (
@@ -231,7 +235,7 @@ function FlameAnswer(p: {
       </p>
       {p.others}
       {!asTable.value &&
-        window.innerHeight >= TALL_WINDOW &&
+        window.innerHeight >= Math.min(TALL_WINDOW, AROUND_GRAPH + ROW * levels(root)) &&
         p.answer.frames.length <= FEW_FRAMES && (
           <section aria-label="Call tree">
             <h2 class="below">Call tree</h2>

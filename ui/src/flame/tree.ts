@@ -117,6 +117,17 @@ export function callTree(root: FlameNode, closed: ReadonlySet<string>): FlameNod
   return out;
 }
 
+/** Number of rows of its graph. */
+export function levels(root: FlameNode): number {
+  let deepest = root.depth;
+  const open = [root];
+  for (let n = open.pop(); n; n = open.pop()) {
+    deepest = Math.max(deepest, n.depth);
+    open.push(...n.children);
+  }
+  return deepest - root.depth + 1;
+}
+
 /** A frame's stack as text, equal for the same frame in different answers. */
 export function keyOf(n: FlameNode): string {
   const own = `${n.site}${n.code === null ? "" : `:${n.code}`}`;

@@ -25,7 +25,7 @@ export function Banners() {
   const only = runMeta()?.only ?? null;
   const errors = Object.values(stages.value).filter((s) => s.error && meta.value);
   return (
-    <div class="banners">
+    <div class="banners" role="region" aria-label="Notices">
       {!reachable.value && meta.value && (
         <div class="banner" role="alert">
           <span class="mark" aria-hidden="true">

@@ -1,18 +1,26 @@
 /** Before the first picture: progress and a way to stop, or the reason why there is none. */
 
+import { useEffect } from "preact/hooks";
 import { loadingStopped } from "../answers";
 import { reachable } from "../data/http";
 import { count } from "../format";
-import { meta } from "../store";
+import { meta, status } from "../store";
 import { codeInBackticks, EmptyState } from "../components/placeholders";
 import { failure, stages, setLoading } from "./runLoading";
 
 /** Placeholder of every view except the timeline while only an overview of the run is known. */
 export function StillReading({ what }: { what: string }) {
+  // What the status line says is the timeline's.
+  useEffect(() => {
+    status.value = "";
+  }, [what]);
   return (
     <div class="state" role="status">
       <h2>{loadingStopped.value ? "Loading stopped" : "Still reading"}</h2>
-      <div>{what} needs the whole run. Until then, the timeline shows a preview.</div>
+      <div>
+        {what === "DAG" ? "The DAG" : what} needs the whole run. Until then, the timeline shows a
+        preview.
+      </div>
       <Stages />
     </div>
   );

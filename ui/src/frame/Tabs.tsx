@@ -4,7 +4,7 @@ import { useJson, valueOf } from "../answers";
 import { codeColour } from "../codeColours";
 import type { Report, Summary } from "../data/contract";
 import { requests } from "../data/requests";
-import { fileName, plainNumber, plural } from "../format";
+import { count, fileName, plainNumber } from "../format";
 import { meta, run, runMeta, tab, TABS, type Tab } from "../store";
 import { dark } from "../theme/theme";
 import { Place, Swatch } from "../components/widgets";
@@ -76,7 +76,8 @@ function VerdictChip() {
       )}
       {report.unread && <span class="worse">partly read:</span>}
       <span>
-        <b>{plainNumber(report.mean_busy)}</b> of {plural(r.workers, "worker")}
+        <b>{plainNumber(report.mean_busy)}</b> of {count(r.workers)}
+        <span class="unit"> {r.workers === 1 ? "worker" : "workers"}</span>
       </span>
       <span class="bound">
         <span class="faint">·</span> at most <b>{plainNumber(report.largest_speedup)}×</b>

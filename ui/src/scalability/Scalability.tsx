@@ -318,10 +318,11 @@ function headlineRun(
 
 function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | undefined): string {
   if (!(r.work > 0)) return "Nothing ran.";
+  const of = runMeta(r.run)?.unread ? "Of what could be read, at" : "At";
   const most =
     r.known_to === null
-      ? `At most ${multiple(r.limit)} however many workers it has`
-      : `At most ${multiple(r.limit)}, divided among ${plural(r.known_to, "thread")} as it was`;
+      ? `${of} most ${multiple(r.limit)} however many workers it has`
+      : `${of} most ${multiple(r.limit)}, divided among ${plural(r.known_to, "thread")} as it was`;
   if (!m) return `${most}.`;
   const here = Math.min(m.workers, r.limit);
   const how = m.simulated ? "in a simulation" : "reached";

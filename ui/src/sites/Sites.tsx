@@ -180,7 +180,10 @@ function SitesView({
           ? null
           : w.kind === "site" && report.estimated && w.count >= 10_000
             ? `≈ ${roundedEstimate(w.count)}`
-            : count(w.count),
+            : // Strands inside folded ones are not counted by code.
+              w.count === 0 && w.work > 0
+              ? "–"
+              : count(w.count),
     },
     {
       id: "work",
@@ -460,7 +463,8 @@ function SitesView({
           )}
           {groups.length === 1 && (
             <p class="hint">
-              Only the root task is shown: nothing was spawned while the run was recorded.
+              Only the root {r.tasks === 1 ? "task is" : "tasks are"} shown: nothing was spawned
+              while the run was recorded.
             </p>
           )}
           {r.more_sites > 0 && (

@@ -76,8 +76,8 @@ export function SourcePane({
           title="No source positions"
           command="CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release"
         >
-          The trace has addresses but no source lines, because the program has no line tables. Build
-          it with line tables and record again:
+          No spawn site of this trace has a file and a line. A recorded program has them if it is
+          built with line tables:
         </EmptyState>
       ) : (
         <>
@@ -184,7 +184,7 @@ function Lines({
       </div>
       {s.part && (
         <div class="note">
-          Only lines with samples, and lines stored in the trace: {codeInBackticks(s.part)}
+          Only lines with samples and lines stored in the trace are shown. {codeInBackticks(s.part)}
         </div>
       )}
       <div class={sourceClass(s.lines)} ref={box} tabIndex={0} aria-label={`${s.file}`}>

@@ -49,7 +49,7 @@ function StatisticsView({ report, run: r }: { report: Report; run: RunMeta }) {
     status.value = s
       ? `Lengths are CPU time, as far as it is known${
           s.folded_strands > 0
-            ? `; ${plural(s.folded_strands, "folded strand")} ${s.folded_strands === 1 ? "stands" : "stand"} for whole subtrees`
+            ? `; ${plural(s.folded_strands, "strand")} inside folded ones ${s.folded_strands === 1 ? "is" : "are"} known by powers of two only`
             : ""
         }`
       : "";

@@ -42,11 +42,15 @@ export interface ReportStatistics {
       failed: number;
       asleep: number;
     }[];
-    /** Rows are thieves, columns victims; if there are many workers, only the first. */
+    /** Number of further workers, which have no row. */
+    more_workers: number;
+    /** By `workers`: rows are thieves, columns victims. */
     matrix: number[][];
+    /** Number of steals in which a worker without a row took part. */
+    beyond: number;
   };
   /** Rows are the workers an edge leads from, columns those it leads to. */
-  dag: { edges: { edge: string; matrix: number[][] }[] } | null;
+  dag: { edges: { edge: string; matrix: number[][]; beyond: number }[] } | null;
 }
 
 /** Names of the kinds of edges. */
@@ -64,7 +68,16 @@ export const EDGES: Record<string, string> = {
 /** Steals by worker, of one kind of edge or of all: rows are thieves, columns victims. */
 export interface StealPairs {
   edge: string;
+  /** The thread of each row and column. */
+  workers: number[];
   thieves: number[][];
+  /** Number of further workers, which have no row. */
+  further: number;
+  /**
+   * Number of strands that a thread without a row took, or that were taken from one; null if only
+   * known together with strands that stayed on their thread.
+   */
+  beyond: number | null;
 }
 
 /**
@@ -73,17 +86,43 @@ export interface StealPairs {
  * matrix is transposed. Edges within a worker are not steals.
  */
 export function stealMatrices(s: Pick<ReportStatistics, "steals" | "dag">): StealPairs[] {
-  const n = s.steals.matrix.length;
-  const all: StealPairs[] = n ? [{ edge: "all", thieves: s.steals.matrix }] : [];
-  for (const { edge, matrix } of s.dag?.edges ?? []) {
-    const turned = Array.from({ length: n }, (_, thief) =>
-      Array.from({ length: n }, (_, victim) =>
-        thief === victim ? 0 : (matrix[victim]?.[thief] ?? 0),
-      ),
+  const workers = s.steals.workers.map((w) => w.worker);
+  const { matrix: thieves, more_workers: further, beyond } = s.steals;
+  const all: StealPairs[] = [];
+  if (thieves.length > 0) all.push({ edge: "all", workers, thieves, further, beyond });
+  for (const { edge, matrix, beyond: others } of s.dag?.edges ?? []) {
+    const turned = workers.map((thief) =>
+      workers.map((victim) => (thief === victim ? 0 : (matrix[victim]?.[thief] ?? 0))),
     );
-    if (turned.some((row) => row.some((v) => v > 0))) all.push({ edge, thieves: turned });
+    const moved = matrix.reduce((sum, row, from) => sum + total(row) - (row[from] ?? 0), 0);
+    const shown = total(turned.map(total));
+    if (shown === 0) continue;
+    const without = others > 0 ? null : moved - shown;
+    all.push({ edge, workers, thieves: turned, further, beyond: without });
   }
   return all;
+}
+
+export const total = (numbers: number[]): number => numbers.reduce((a, b) => a + b, 0);
+
+/** The rows `[from, to)` of a matrix, or its columns. */
+export type Range = readonly [from: number, to: number];
+
+/** Maximum number of rows and columns whose cells are large enough for a name and a number. */
+export const READABLE = 20;
+
+/** The readable part of `n` rows around one of them. */
+export function readableAround(at: number, n: number): Range {
+  const from = Math.max(0, Math.min(n - READABLE, at - READABLE / 2));
+  return [from, Math.min(n, from + READABLE)];
+}
+
+/** The readable parts of `n` rows. */
+export function readableParts(n: number): Range[] {
+  return Array.from({ length: Math.ceil(n / READABLE) }, (_, i): Range => [
+    i * READABLE,
+    Math.min(n, (i + 1) * READABLE),
+  ]);
 }
 
 /** Sites with tasks, most time first. */

@@ -3,6 +3,7 @@
  * above it at their place in time.
  */
 
+import { runningWords } from "../components/sentences";
 import { useMemo } from "preact/hooks";
 import { usePlanes, valueOf } from "../answers";
 import { TILE_BINS, type FindingWords, type Report, type RunMeta } from "../data/contract";
@@ -100,17 +101,17 @@ export function RunningWorkers({
     ? PROFILE_KINDS.filter(([key]) => c.at[key]!.some((v) => v > 0.005)).map(([key]) => key)
     : [];
   const names = {
-    work: "busy",
+    work: runningWords(r) === "running" ? "busy" : runningWords(r),
     descheduled: "descheduled",
     blocked: "blocked",
     delay: "ready, not running",
     sched: "no work, scheduler",
     app: "no work, program",
     unread: "not read",
-  } as const;
+  };
   return (
     <Section
-      title="Running workers over time"
+      title={runningWords(r) === "running" ? "Running workers over time" : "Workers over time"}
       end={
         <span class="legend">
           {used.map((k) => (
@@ -270,7 +271,7 @@ function StripPicture({
           middle = (s.l + s.rr) / 2,
           wide = s.rr - s.l;
         const inBar = barHigh > 16 && running > 0;
-        const long = `${words} running`;
+        const long = `${words} ${runningWords(r)}`;
         const inside = Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4));
         // The line of the mean would cross it.
         const struck = !r.only && Math.abs(inside - 4 - y(mean)) < 10;

@@ -39,6 +39,7 @@ import { numbersCsv } from "./summaryCsv";
 import { Findings } from "./Findings";
 import { Headline } from "./Headline";
 import { PartHeadline } from "./PartHeadline";
+import { hasNoLength, NoLength } from "./NoLength";
 import { RunningWorkers } from "./RunningWorkers";
 import { Trust } from "./Trust";
 import "./summary.css";
@@ -96,13 +97,19 @@ function FullSummary({ meta }: { meta: RunMeta }) {
         {(s) => <Headline of={s} report={r} run={meta} />}
       </WhenAnswered>
       {r && <Trust report={r} run={meta} />}
-      <WhenAnswered answer={report} what="where the time went" height={64}>
-        {(rep) => <WhereTimeWent report={rep} run={meta} />}
-      </WhenAnswered>
-      <RunningWorkers run={meta} findings={valueOf(summary)?.findings ?? []} report={r} />
-      <WhenAnswered answer={summary} what="the findings">
-        {(s) => <Findings of={s} report={r} run={meta} />}
-      </WhenAnswered>
+      {hasNoLength(meta) ? (
+        <NoLength run={meta} />
+      ) : (
+        <>
+          <WhenAnswered answer={report} what="where the time went" height={64}>
+            {(rep) => <WhereTimeWent report={rep} run={meta} />}
+          </WhenAnswered>
+          <RunningWorkers run={meta} findings={valueOf(summary)?.findings ?? []} report={r} />
+          <WhenAnswered answer={summary} what="the findings">
+            {(s) => <Findings of={s} report={r} run={meta} />}
+          </WhenAnswered>
+        </>
+      )}
     </>
   );
   return (

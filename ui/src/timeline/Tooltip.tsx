@@ -1,5 +1,6 @@
 /** Describes what is under the pointer. Everything in it is also in the drawer after a click. */
 
+import { runningWords } from "../components/sentences";
 import { READY_KINDS } from "./parallelismStrip";
 import type { Signal } from "@preact/signals";
 import { count, plural, percent, threeDigits, ticks as timeOf, rowLabel } from "../format";
@@ -141,7 +142,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
       const s = view.scene;
       const v = c && s && view.pointer ? columnAt(c, s.scale, view.pointer.x) : null;
       if (!v) return null;
-      const lines: Line[] = [["running", threeDigits(v.running!)]];
+      const lines: Line[] = [[runningWords(meta), threeDigits(v.running!)]];
       // The legend's words and sums.
       for (const kind of READY_KINDS) {
         const ready = kind.of.reduce((sum, k) => sum + (v[`ready_${k}`] || 0), 0);
@@ -260,14 +261,19 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
           ["on", row(hit.region.row)],
         ],
       };
-    case "matrix":
+    case "matrix": {
+      // A cell of a large matrix stands for several rows.
+      const last = meta.threads.length - 1;
+      const rows = (first: number): string =>
+        hit.by > 1 ? `${row(first)} to ${row(Math.min(last, first + hit.by - 1))}` : row(first);
       return {
         title: plural(hit.n, "steal"),
         lines: [
-          ["thief", row(hit.thief)],
-          ["victim", row(hit.victim)],
+          [hit.by > 1 ? "thieves" : "thief", rows(hit.thief)],
+          [hit.by > 1 ? "victims" : "victim", rows(hit.victim)],
         ],
       };
+    }
     default:
       return null;
   }

@@ -171,7 +171,8 @@ export function drawColumns(s: Scene, pen: Pen, look: TileStyle): boolean {
       if (row >= n) continue;
       const y = laneTop(rows, row);
       pen.image(made.image, sx, row * LINES + SAMPLE_Y, sw, SAMPLE_H, a, y, b - a, rows.lane);
-      if (rows.cpu)
+      // A preview has no times off the CPU, and a partly read trace may lack them.
+      if (rows.cpu && s.meta.overview === null && !s.meta.unread)
         pen.image(
           made.image,
           sx,

@@ -41,7 +41,7 @@ export type Hit =
   | { kind: "load"; of: "cpu" | "queue"; row: number; t: number }
   | { kind: "wait"; wait: Wait; t: number }
   | { kind: "dot"; dot: Dot; t: number }
-  | { kind: "matrix"; thief: number; victim: number; n: number };
+  | { kind: "matrix"; thief: number; victim: number; by: number; n: number };
 
 export function hitTest(
   s: Scene,

@@ -4,6 +4,7 @@
  * beyond the free workers, on a log scale.
  */
 
+import { runningWords } from "../components/sentences";
 import { threeDigits } from "../format";
 import { readyCreate } from "./tileStyle";
 import type { Paint, Pen } from "./pen";
@@ -209,7 +210,7 @@ function drawLegend(s: Scene, pen: Pen, c: ProfileColumns, numbers: readonly num
     ...READY_KINDS.map((k): Entry => [k.paint(s.dark), k.name]).filter(
       ([, name]) => !s.meta.only && (name !== "ready, depend" || hasDepends(c)),
     ),
-    [t.work, "running"],
+    [t.work, runningWords(s.meta)],
     ...off,
     ...(isPartial(c) ? [[{ ground: "unread", strong: true }, "not read"] as Entry] : []),
     // For a part of a run, it is unknown why its workers were free.
@@ -257,7 +258,7 @@ function drawLevels(s: Scene, pen: Pen, c: ProfileColumns, h: StripHeight): void
     while (to < c.n && Math.abs(v[to]! - value) < 0.08) to++;
     const width = ((to - from) * s.scale.width) / c.n;
     if (width > 110 && value > 0.2 && h.y(value) - h.y(p) > 18) {
-      const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : threeDigits(value)} running`;
+      const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : threeDigits(value)} ${runningWords(s.meta)}`;
       // Inside the free part, which begins above the running workers.
       const at = Math.min(h.y(value) - 5, s.bands.strip.base - 4);
       pen.text(label, s.scale.x0 + (from * s.scale.width) / c.n + 8, at, {

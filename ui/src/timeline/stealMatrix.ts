@@ -175,7 +175,7 @@ export function cellAt(
   all: Steals,
   px: number,
   py: number,
-): { thief: number; victim: number; n: number } | null {
+): { thief: number; victim: number; by: number; n: number } | null {
   const m = matrixAt(s, all);
   if (!m) return null;
   const victim = Math.floor((px - m.x) / m.cell);
@@ -184,5 +184,5 @@ export function cellAt(
   let n = 0;
   for (const [a, b, k] of pairsOf(all))
     if (Math.floor(a / m.by) === thief && Math.floor(b / m.by) === victim) n += k;
-  return { thief: thief * m.by, victim: victim * m.by, n };
+  return { thief: thief * m.by, victim: victim * m.by, by: m.by, n };
 }

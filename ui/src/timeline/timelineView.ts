@@ -53,6 +53,9 @@ import { dockWidth } from "./stealMatrix";
 import { Tiles } from "./tiles";
 import type { TileKind } from "./tileGrid";
 
+/** Maximum height that scrolled-away rows add to an exported picture. */
+const MAX_EXTRA_HEIGHT = 4000;
+
 export class TimelineView {
   readonly facts: DetailCache;
   private readonly tiles: Tiles;
@@ -289,9 +292,7 @@ export class TimelineView {
       if (s.layers.has("waits") && this.meta.waits > 0) kinds.push("waits");
     }
     this.tiles.want(s.scale, s.bands.plot * dpr, kinds);
-    this.boxes.gather(this.tiles.slots("strands", s.scale), s.scale, s.bands.rows);
-    if (this.meta.has.inside && this.meta.overview === null)
-      this.inner.gather(this.tiles.slots("inside", s.scale), s.scale, s.bands.rows);
+    this.gather(s);
     c.setTransform(dpr, 0, 0, dpr, 0, 0);
     c.imageSmoothingEnabled = true;
     const pen = new CanvasPen(c, s.dark);
@@ -317,12 +318,27 @@ export class TimelineView {
     return tileStyle(s.palette, s.tokens, s.layers, s.selection, s.dark);
   }
 
-  /** Draws the same picture with another pen, for export. The tiles' images must exist already. */
+  /**
+   * Draws the same picture with another pen, for export, with the rows that are scrolled away. The
+   * tiles' images must exist already.
+   */
   picture(pen: Pen): { width: number; height: number } {
-    const { width, height } = this.size;
+    const { width } = this.size;
+    const { rows } = this.bandsFor(width, this.size.height);
+    const away = Math.min(MAX_EXTRA_HEIGHT, Math.max(0, rows.total - rows.h));
+    const height = this.size.height + Math.ceil(away);
     const s = this.compose(width, height);
+    if (away > 0) this.gather(s);
     drawFrame({ ...s, hover: null, cursorRow: null }, pen, this.lookOf(s), this.lane);
+    if (away > 0 && this.scene) this.gather(this.scene);
     return { width, height };
+  }
+
+  /** Collects the strands that have a shape of their own in the visible rows. */
+  private gather(s: Scene): void {
+    this.boxes.gather(this.tiles.slots("strands", s.scale), s.scale, s.bands.rows);
+    if (this.meta.has.inside && this.meta.overview === null)
+      this.inner.gather(this.tiles.slots("inside", s.scale), s.scale, s.bands.rows);
   }
 
   private say(s: Scene): void {

@@ -97,6 +97,23 @@ const isOf = (wait: Wait, id: number | null): boolean =>
   id !== null && (wait.strand === id || wait.byStrand === id);
 
 /**
+ * At most `MAX_CURVES` of the waits from all over the interval: the longest of each part of it. The
+ * first ones alone would look as if there were no waits later.
+ */
+export function spreadOut(waits: Wait[], t0: number, t1: number): Wait[] {
+  if (waits.length <= MAX_CURVES) return waits;
+  const longest: Wait[] = [];
+  for (const wait of waits) {
+    const at = Math.floor(((wait.released - t0) / Math.max(1, t1 - t0)) * MAX_CURVES);
+    const part = Math.min(MAX_CURVES - 1, Math.max(0, at));
+    const best = longest[part];
+    if (!best || wait.end - wait.start > best.end - best.start) longest[part] = wait;
+  }
+  // Without the parts in which no wait ended.
+  return longest.filter(() => true);
+}
+
+/**
  * Draws curves if there are few; otherwise marks at the releases, and only the important curves.
  */
 export function drawWaits(s: Scene, pen: Pen, all: Waits): Wait[] {
@@ -110,8 +127,9 @@ export function drawWaits(s: Scene, pen: Pen, all: Waits): Wait[] {
         : null;
   const inView = told.filter((w) => w.released >= s.scale.t0 && w.end <= s.scale.t1);
   const few = inView.length <= MAX_CURVES;
-  const path = few ? [] : inView.filter((w) => w.critical).slice(0, MAX_CURVES);
-  const shown = few ? told : [...told.filter((w) => isOf(w, chosen)).slice(0, MAX_CURVES), ...path];
+  const some = (of: Wait[]): Wait[] => spreadOut(of, s.scale.t0, s.scale.t1);
+  const path = few ? [] : some(inView.filter((w) => w.critical));
+  const shown = few ? told : [...some(told.filter((w) => isOf(w, chosen))), ...path];
   if (!few) {
     const marks: number[] = [];
     let last = -1;

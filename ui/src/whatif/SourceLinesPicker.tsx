@@ -143,7 +143,7 @@ export function SourceLinesPicker({
       </div>
       {file === null ? (
         <EmptyState title="No source positions">
-          The trace has addresses but no source lines. Choose code or spawn sites instead.
+          The trace has no source lines. Choose code or spawn sites instead.
         </EmptyState>
       ) : (
         <WhenAnswered answer={asked} what={file} height={400}>
@@ -154,7 +154,7 @@ export function SourceLinesPicker({
               <>
                 {s.part && (
                   <p class="faint" style={{ margin: "8px 12px" }}>
-                    Only lines with samples, and lines stored in the trace:{" "}
+                    Only lines with samples and lines stored in the trace are shown.{" "}
                     {codeInBackticks(s.part)}
                   </p>
                 )}

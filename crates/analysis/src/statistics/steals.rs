@@ -12,7 +12,7 @@ use crate::idle::idle_times;
 use crate::sweep::extent;
 
 /// Maximum number of workers with a row of their own.
-pub const MAX_WORKERS: usize = 64;
+pub const MAX_WORKERS: usize = 256;
 
 /// Steals by and from a thread, and its sleep.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -223,22 +223,22 @@ fn the_runtimes_own_word_counts() {
     assert_eq!(steals.beyond, 0);
 }
 
-/// 64 workers have a row each; the sums include the others.
+/// 256 workers have a row each; the sums include the others.
 #[test]
 fn many_workers_are_bounded() {
     let mut text = String::from(
-        "{\"workspan_trace\":1,\"workers\":200,\"time_unit\":\"ns\",\"steals\":\"child\"}\n\
+        "{\"workspan_trace\":1,\"workers\":300,\"time_unit\":\"ns\",\"steals\":\"child\"}\n\
          {\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n",
     );
-    for i in 1..200 {
+    for i in 1..300 {
         let create = format!(
             "{{\"ev\":\"create\",\"t\":{i},\"w\":0,\"task\":0,\"child\":{i},\"site\":\"s{i}\"}}\n\
              {{\"ev\":\"resume\",\"t\":{i},\"w\":0,\"task\":0}}\n"
         );
         text.push_str(&create);
     }
-    text.push_str("{\"ev\":\"wait\",\"t\":200,\"w\":0,\"task\":0}\n");
-    for i in 1..200 {
+    text.push_str("{\"ev\":\"wait\",\"t\":300,\"w\":0,\"task\":0}\n");
+    for i in 1..300 {
         let run = format!(
             "{{\"ev\":\"begin\",\"t\":300,\"w\":{i},\"task\":{i}}}\n\
              {{\"ev\":\"end\",\"t\":400,\"w\":{i},\"task\":{i}}}\n"
@@ -248,16 +248,22 @@ fn many_workers_are_bounded() {
     text.push_str("{\"ev\":\"resume\",\"t\":400,\"w\":0,\"task\":0}\n");
     text.push_str("{\"ev\":\"end\",\"t\":401,\"w\":0,\"task\":0}\n");
     let all = measure(&read(&text));
-    assert_eq!((all.sites.len(), all.more_sites), (100, 100));
+    assert_eq!((all.sites.len(), all.more_sites), (100, 200));
     let steals = all.steals;
-    assert_eq!(steals.count, 199);
+    assert_eq!(steals.count, 299);
     assert_eq!(
         (steals.workers.len(), steals.more_workers),
-        (MAX_WORKERS, 136)
+        (MAX_WORKERS, 44)
     );
     let shown: u64 = steals.matrix.iter().flatten().sum();
-    assert_eq!((shown, steals.beyond), (63, 136));
-    assert_eq!((steals.first.count, steals.never), (199, 1));
+    assert_eq!((shown, steals.beyond), (255, 44));
+    assert_eq!((steals.first.count, steals.never), (299, 1));
+    // Edges have the same rows.
+    let edges = &all.dag.edges;
+    assert_eq!(edges.threads as usize, MAX_WORKERS);
+    let last = MAX_WORKERS as u32 - 1;
+    assert_eq!(edges.of(EdgeKind::Create, 0, last), 1);
+    assert_eq!(edges.beyond[EdgeKind::Create as usize], 44);
 }
 
 /// docs/text-folded.md's record: two tasks, known by powers of two.

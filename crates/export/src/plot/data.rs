@@ -127,6 +127,7 @@ fn blocks(figure: &Figure, out: &mut String) {
             Mark::Points => "with points pt 7",
             Mark::Rings => "with points pt 6",
             Mark::Dashed => "with lines dt 2 lw 2",
+            Mark::Dotted => "with lines dt 3 lw 2",
             Mark::Line | Mark::Bars => "with lines lw 2",
         };
         plots.push(format!(

@@ -10,7 +10,7 @@ use ttf_parser::Face;
 
 use self::frame::Frame;
 use super::axis::label;
-use super::figure::{Figure, HorizontalAxis, Mark, Series};
+use super::figure::{Figure, HorizontalAxis, Mark, Series, Stroke};
 use super::fill::{BLACK, Color, Fill, GREY, WHITE};
 use super::page::Page;
 
@@ -40,7 +40,7 @@ pub(super) enum Shape {
         points: Vec<(f64, f64)>,
         color: Color,
         width: f64,
-        dashed: bool,
+        stroke: Stroke,
     },
     Dot {
         x: f64,
@@ -277,8 +277,18 @@ fn line(shapes: &mut Vec<Shape>, points: Vec<(f64, f64)>, color: Color, width: f
         points,
         color,
         width,
-        dashed: false,
+        stroke: Stroke::Solid,
     });
+}
+
+/// The line of a series; `None` if it is drawn in another way.
+fn line_of(series: &Series, points: Vec<(f64, f64)>) -> Option<Shape> {
+    Some(Shape::Line {
+        points,
+        color: series.fill.color,
+        width: 1.6,
+        stroke: series.mark.stroke()?,
+    })
 }
 
 fn dot(shapes: &mut Vec<Shape>, (x, y): (f64, f64), series: &Series) {

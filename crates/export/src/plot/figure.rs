@@ -13,10 +13,43 @@ pub(crate) enum Mark {
     Line,
     /// A dashed line.
     Dashed,
+    /// A dotted line.
+    Dotted,
     /// Dots: measured values.
     Points,
     /// Rings: computed values.
     Rings,
+}
+
+impl Mark {
+    /// How its line is broken; `None` if it is no line.
+    pub(crate) fn stroke(self) -> Option<Stroke> {
+        match self {
+            Mark::Line => Some(Stroke::Solid),
+            Mark::Dashed => Some(Stroke::Dashed),
+            Mark::Dotted => Some(Stroke::Dotted),
+            Mark::Bars | Mark::Area | Mark::Points | Mark::Rings => None,
+        }
+    }
+}
+
+/// How a line is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stroke {
+    Solid,
+    Dashed,
+    Dotted,
+}
+
+impl Stroke {
+    /// Lengths of a mark and the gap after it; `None` for a solid line.
+    pub(crate) fn lengths(self) -> Option<(f32, f32)> {
+        match self {
+            Stroke::Solid => None,
+            Stroke::Dashed => Some((5.0, 3.0)),
+            Stroke::Dotted => Some((1.5, 2.0)),
+        }
+    }
 }
 
 /// A named series of numbers.

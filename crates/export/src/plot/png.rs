@@ -80,17 +80,14 @@ fn paint(pixels: &mut Pixmap, face: &Face, zoom: Transform, shape: &Shape) {
             points,
             color,
             width,
-            dashed,
+            stroke,
         } => {
+            let lengths = stroke.lengths();
             let stroke = Stroke {
                 width: *width as f32,
                 line_cap: LineCap::Butt,
                 line_join: LineJoin::Round,
-                dash: if *dashed {
-                    StrokeDash::new(vec![5.0, 3.0], 0.0)
-                } else {
-                    None
-                },
+                dash: lengths.and_then(|(mark, gap)| StrokeDash::new(vec![mark, gap], 0.0)),
                 ..Stroke::default()
             };
             if let Some(path) = polygon(points, false) {

@@ -134,16 +134,15 @@ fn element(shape: &Shape) -> String {
             points,
             color,
             width,
-            dashed,
+            stroke,
         } => format!(
             "<polyline points=\"{}\" fill=\"none\" stroke=\"#{:06x}\" stroke-width=\"{}\"{}/>",
             path(points),
             color.0,
             n(*width),
-            if *dashed {
-                " stroke-dasharray=\"5,3\""
-            } else {
-                ""
+            match stroke.lengths() {
+                Some((mark, gap)) => format!(" stroke-dasharray=\"{mark},{gap}\""),
+                None => String::new(),
             }
         ),
         Shape::Dot {

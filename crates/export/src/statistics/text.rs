@@ -20,6 +20,9 @@ const MAX_STRIP_MARKS: usize = 48;
 /// Maximum number of workers for a matrix of numbers; with more workers it has a character for each
 /// pair.
 const MAX_WORKERS_IN_NUMBERS: usize = 8;
+/// Maximum number of workers with a row, and with a mark in each row, so that a row has at most 80
+/// columns. The JSON has more.
+const MAX_WORKERS_IN_TEXT: usize = 64;
 
 /// Formats the statistics of `dag`, which were made with the options `measured`, as lines of at
 /// most
@@ -294,7 +297,7 @@ fn workers(view: &View, page: &mut Page, all: &StealStatistics) {
     ];
     let columns = if idle { &columns[..4] } else { &columns[..] };
     head(page, "Worker", 7, columns);
-    for worker in &all.workers {
+    for worker in all.workers.iter().take(MAX_WORKERS_IN_TEXT) {
         let thread = thread_name(view, worker);
         let first = worker
             .first
@@ -315,8 +318,10 @@ fn workers(view: &View, page: &mut Page, all: &StealStatistics) {
         }
         page.line(&[plain(line)]);
     }
-    if all.more_workers > 0 {
-        let text = format!("  {} more workers", all.more_workers);
+    let more = all.more_workers + all.workers.len().saturating_sub(MAX_WORKERS_IN_TEXT);
+    if more > 0 {
+        let plural = if more == 1 { "" } else { "s" };
+        let text = format!("  {more} more worker{plural}");
         page.line(&[(Tone::Faint, text)]);
     }
 }
@@ -334,7 +339,7 @@ fn worker_events(view: &View, page: &mut Page, all: &StealStatistics) {
         ("spinning", 10),
     ];
     head(page, "Worker", 7, &columns);
-    for worker in &all.workers {
+    for worker in all.workers.iter().take(MAX_WORKERS_IN_TEXT) {
         let spinning = worker.spinning.map_or("-".into(), |t| view.time(t as f64));
         let line = format!(
             "  {:<7}{:>12}{:>12}{:>13}{:>12}{spinning:>10}",
@@ -388,8 +393,10 @@ fn matrix(page: &mut Page, all: &StealStatistics) {
     } else {
         head(page, "Thief, and a mark for each victim", 33, &[]);
         let marks = levels(page);
-        for (row, worker) in all.matrix.iter().zip(&all.workers) {
-            let strip = row.iter().map(|&n| level(n as f64 / most as f64, marks));
+        let rows = all.matrix.iter().zip(&all.workers);
+        for (row, worker) in rows.take(MAX_WORKERS_IN_TEXT) {
+            let row = row.iter().take(MAX_WORKERS_IN_TEXT);
+            let strip = row.map(|&n| level(n as f64 / most as f64, marks));
             page.line(&[
                 plain(format!("  {:>7}  |", worker.thread)),
                 (Tone::Bar, strip.collect()),
@@ -403,13 +410,22 @@ fn matrix(page: &mut Page, all: &StealStatistics) {
         );
         page.line(&[(Tone::Faint, text)]);
     }
-    if all.beyond > 0 {
+    let beyond = all.beyond + without_mark(&all.matrix);
+    if beyond > 0 {
         let text = format!(
             "  {} more steals by or from other threads",
-            thousands(all.beyond.into())
+            thousands(beyond.into())
         );
         page.line(&[(Tone::Faint, text)]);
     }
+}
+
+/// Number of steals of the matrix in which a worker without a row in the text took part.
+fn without_mark(matrix: &[Vec<u64>]) -> u64 {
+    let all = matrix.iter().flatten();
+    let rows = matrix.iter().take(MAX_WORKERS_IN_TEXT);
+    let shown = rows.flat_map(|row| row.iter().take(MAX_WORKERS_IN_TEXT));
+    all.sum::<u64>().saturating_sub(shown.sum())
 }
 
 /// Number of columns of a name and its value; there are two on a line.

@@ -250,14 +250,19 @@ fn checked(view: &View) -> Vec<CheckText> {
         );
     }
     let strands = b.work + b.descheduled + b.blocked + b.recording;
-    add(
-        good(percent_of(b.recording, strands) < MAX_RECORDING_PERCENT),
-        "Recording itself",
-        format!(
-            "{} of the strands' time",
-            share(percent_of(b.recording, strands))
-        ),
-    );
+    if b.recording == 0 && !dag.meta.recorded {
+        // What another tool's recording took is not known.
+        add(State::Absent, "Recording itself", "not in the trace".into());
+    } else {
+        add(
+            good(percent_of(b.recording, strands) < MAX_RECORDING_PERCENT),
+            "Recording itself",
+            format!(
+                "{} of the strands' time",
+                share(percent_of(b.recording, strands))
+            ),
+        );
+    }
     if b.oversubscribed > 0 {
         add(
             good(of_all(b.oversubscribed) < MAX_GOOD_PERCENT),

@@ -198,6 +198,23 @@ fn the_speedup_figure_takes_a_serial_run_as_the_measure() {
     }
 }
 
+/// In greyscale only its dots tell the linear speedup from the dashed lower bound.
+#[test]
+fn the_lines_of_a_speedup_figure_are_broken_differently() {
+    let read = read("serial_merge");
+    let svg = plot::svg(&plot::speedup(&[run("a", &read)]), &Page::COLUMN);
+    let lines = svg.lines().filter(|line| line.starts_with("<polyline"));
+    let strokes: Vec<&str> = lines
+        .filter(|line| line.contains("stroke-width=\"1.6\""))
+        .map(|line| line.split(" stroke-dasharray=").nth(1).unwrap_or(""))
+        .collect();
+    for stroke in ["\"1.5,2\"/>", "", "\"5,3\"/>"] {
+        // In the figure and in its legend.
+        let found = strokes.iter().filter(|s| **s == stroke).count();
+        assert_eq!(found, 2, "{stroke}: {svg}");
+    }
+}
+
 #[test]
 fn svg_of_the_profile_is_as_it_was() {
     let read = read("example_a");

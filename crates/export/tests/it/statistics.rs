@@ -85,12 +85,13 @@ fn no_line_is_wider_than_80_columns_and_nothing_steers_the_terminal() {
     assert!(seen >= 8);
 }
 
-/// One row per thief and one character per victim, if there is no room for numbers.
+/// One row per thief and one character per victim, if there is no room for numbers. A line has room
+/// for 64 victims; the steals of further workers are summed.
 #[test]
 fn a_large_matrix_is_drawn_with_marks() {
     let (dag, mut all) = measured(TWO_STEALS);
     let worker = all.steals.workers[0].clone();
-    let count = 64;
+    let count = 70;
     all.steals.workers = (0..count)
         .map(|thread| workspan_analysis::statistics::WorkerSteals {
             thread,
@@ -100,9 +101,16 @@ fn a_large_matrix_is_drawn_with_marks() {
     all.steals.matrix = vec![vec![0; count as usize]; count as usize];
     all.steals.matrix[3][5] = 80;
     all.steals.matrix[3][6] = 1;
+    all.steals.matrix[2][69] = 4;
+    all.steals.matrix[69][2] = 5;
     let text = statistics_text(&dag, &all, &Options::default(), &TextOptions::default());
     let row = format!("        3  |{}#.{}|", " ".repeat(5), " ".repeat(57));
     assert!(text.lines().any(|l| l == row), "{text}");
     assert!(text.contains("# stands for 80 steals"), "{text}");
+    assert!(text.contains("  6 more workers"), "{text}");
+    assert!(
+        text.contains("  9 more steals by or from other threads"),
+        "{text}"
+    );
     assert!(text.lines().all(|l| l.width() <= 80), "{text}");
 }

@@ -1,7 +1,7 @@
 //! The legend: the names of the series, above the plot.
 
 use super::super::figure::{Mark, Series};
-use super::{Anchor, KeptEnd, MARGIN, SIZE, Shape, boxed, dot, fitted, text, text_width};
+use super::{Anchor, KeptEnd, MARGIN, SIZE, Shape, boxed, dot, fitted, line_of, text, text_width};
 
 /// Draws the names in rows below `top`, and returns their height.
 pub(super) fn draw(shown: &[&Series], width: f64, top: f64, shapes: &mut Vec<Shape>) -> f64 {
@@ -26,12 +26,10 @@ pub(super) fn draw(shown: &[&Series], width: f64, top: f64, shapes: &mut Vec<Sha
 fn swatch(series: &Series, (x, y): (f64, f64), shapes: &mut Vec<Shape>) {
     match series.mark {
         Mark::Bars | Mark::Area => boxed(shapes, (x, y - 5.0, 11.0, 10.0), series.fill),
-        Mark::Line | Mark::Dashed => shapes.push(Shape::Line {
-            points: vec![(x, y), (x + 13.0, y)],
-            color: series.fill.color,
-            width: 1.6,
-            dashed: series.mark == Mark::Dashed,
-        }),
+        Mark::Line | Mark::Dashed | Mark::Dotted => {
+            let points = vec![(x, y), (x + 13.0, y)];
+            shapes.extend(line_of(series, points));
+        }
         Mark::Points | Mark::Rings => dot(shapes, (x + 6.0, y), series),
     }
 }

@@ -1,10 +1,12 @@
 //! Everything but horizontal bars: vertical bars, areas, lines and points.
 
 use super::super::axis::{label, powers, ticks};
-use super::super::figure::{Figure, HorizontalAxis, Mark, Series};
+use super::super::figure::{Figure, HorizontalAxis, Mark, Series, Stroke};
 use super::super::fill::{BLACK, GRID, WHITE};
 use super::frame::Frame;
-use super::{Anchor, KeptEnd, SIZE, Shape, boxed, dot, fitted, line, on_ground, text, text_width};
+use super::{
+    Anchor, KeptEnd, SIZE, Shape, boxed, dot, fitted, line, line_of, on_ground, text, text_width,
+};
 
 pub(super) fn draw(
     figure: &Figure,
@@ -30,12 +32,9 @@ pub(super) fn draw(
                 areas.resize(series.points.len().max(areas.len()), 0.0);
                 shapes.push(area(series, &mut areas, frame));
             }
-            Mark::Line | Mark::Dashed => shapes.push(Shape::Line {
-                points: placed(series, frame),
-                color: series.fill.color,
-                width: 1.6,
-                dashed: series.mark == Mark::Dashed,
-            }),
+            Mark::Line | Mark::Dashed | Mark::Dotted => {
+                shapes.extend(line_of(series, placed(series, frame)));
+            }
             Mark::Points | Mark::Rings => {
                 for at in placed(series, frame) {
                     dot(shapes, at, series);
@@ -130,7 +129,7 @@ fn level(v: f64, name: &str, frame: &Frame, shapes: &mut Vec<Shape>) {
         points: vec![(frame.left, y), (frame.right(), y)],
         color: BLACK,
         width: 1.0,
-        dashed: true,
+        stroke: Stroke::Dashed,
     });
     let at = (frame.right() + 4.0, y + 4.0);
     text(shapes, at, SIZE, name, Anchor::Start);

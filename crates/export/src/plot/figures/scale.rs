@@ -22,7 +22,7 @@ pub fn scale(program: &str, scale: &ScalePoint) -> Figure {
         drawn(
             "linear",
             GREY,
-            Mark::Dashed,
+            Mark::Dotted,
             of(&|p| Some(p.workers.into())),
         ),
         drawn(

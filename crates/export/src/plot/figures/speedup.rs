@@ -95,7 +95,7 @@ fn bounds(first: &PlotRun, most: u32) -> Vec<Series> {
         workers.iter().map(|&p| (p.into(), f(p))).collect()
     };
     vec![
-        series("linear", Fill::plain(GREY), Mark::Dashed, of(&|p| p.into())),
+        series("linear", Fill::plain(GREY), Mark::Dotted, of(&|p| p.into())),
         series(
             "at most",
             Fill::plain(BLUE),
