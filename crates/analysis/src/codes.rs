@@ -10,7 +10,7 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
-use crate::sample_profile::{FrameCache, FunctionTally, HotFunction, attributed_frame};
+use crate::sample_profile::{FrameCache, FunctionTally, HotFunction, attributed_frame, is_named};
 
 /// Code that is shown as one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,12 +106,9 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction
     }
     let hottest = tallies.into_iter().map(FunctionTally::hottest);
     hottest
-        .map(|hot| hot.filter(|hot| !hot.function.contains(ADDRESS)))
+        .map(|hot| hot.filter(|hot| is_named(&hot.function, hot.file.as_deref())))
         .collect()
 }
-
-/// What the name of a place in a library without symbols contains.
-const ADDRESS: &str = "+0x";
 
 /// Whether a frame shows people what ran. The runtime's entry points do not. Neither do small
 /// functions of the standard library that the runtime and the recorder use (`as_ref`,

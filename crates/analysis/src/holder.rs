@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use workspan_dag::{Dag, Frame, NONE, Stop, WaitCause};
 
 use crate::blocking_places::program_line;
-use crate::sample_profile::{FrameCache, attributed_frame};
+use crate::sample_profile::{FrameCache, attributed_frame, is_named};
 
 /// A place of the program's code.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,9 +136,13 @@ fn ran(dag: &Dag, mut threads: BTreeMap<u32, Vec<(u64, u64)>>) -> Option<HolderC
         place.0 += 1;
         *place.1.entry(frame.line).or_default() += 1;
     }
-    let most = places
-        .into_iter()
-        .max_by(|a, b| a.1.0.cmp(&b.1.0).then_with(|| b.0.cmp(&a.0)));
+    let named = |(function, file, _): &Code<'_>| is_named(function, *file);
+    let most = places.into_iter().max_by(|a, b| {
+        let by_name = named(&a.0).cmp(&named(&b.0));
+        by_name
+            .then_with(|| a.1.0.cmp(&b.1.0))
+            .then_with(|| b.0.cmp(&a.0))
+    });
     let ((function, file, called_at), (samples, lines)) = most?;
     let line = lines
         .into_iter()

@@ -13,6 +13,16 @@ use crate::blocks::CodeBlock;
 use crate::causes::{Cause, Finding};
 use crate::holder::CodePlace;
 
+/// What the name of a place in a module without symbols contains: its offset there
+/// (`linux-vdso.so.1+0x0`).
+const ADDRESS: &str = "+0x";
+
+/// Whether a function has a name. Nobody can change code of which only the address is known, and
+/// without frame pointers its callers are not known either.
+pub(crate) fn is_named(function: &str, file: Option<&str>) -> bool {
+    file.is_some() || !function.contains(ADDRESS)
+}
+
 /// A line of the program with its samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineSamples {
@@ -315,16 +325,23 @@ pub fn hot_functions(
     tally.finish()
 }
 
-/// The first one of [`hot_functions`].
+/// The first of `functions` that has a name, else the first.
+fn hottest_named(functions: Vec<HotFunction>) -> Option<HotFunction> {
+    let named = |hot: &HotFunction| is_named(&hot.function, hot.file.as_deref());
+    let first = functions.iter().position(named).unwrap_or(0);
+    functions.into_iter().nth(first)
+}
+
+/// The first one of [`hot_functions`] that has a name, else the first.
 pub fn hottest_function(
     dag: &Dag,
     time: (u64, u64),
     wanted: impl Fn(StrandId) -> bool,
 ) -> Option<HotFunction> {
-    hot_functions(dag, time, &[], wanted).into_iter().next()
+    hottest_named(hot_functions(dag, time, &[], wanted))
 }
 
-/// The function in which most of these stacks were taken.
+/// The function in which most of these stacks were taken, of those that have a name.
 pub(crate) fn hottest_of_stacks(
     dag: &Dag,
     stacks: impl Iterator<Item = u32>,
@@ -332,7 +349,7 @@ pub(crate) fn hottest_of_stacks(
     let mut tally = FunctionTally::default();
     let mut frames = FrameCache::new(|stack| attributed_frame(dag, stack));
     stacks.for_each(|stack| tally.add(frames.of(stack), None, false));
-    tally.hottest()
+    hottest_named(tally.finish())
 }
 
 /// Whether a strand belongs to the code block of `finding`.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use workspan_record::cargo::command_line::CargoLine;
 use workspan_record::cargo::{self, Request};
-use workspan_record::lake::Lake;
+use workspan_record::lake::{Lake, ROOT};
 use workspan_record::options::keep_windows::{Length, Windows};
 use workspan_record::options::processes::ProcessHandling;
 use workspan_record::options::settings::Watch;
@@ -110,10 +110,11 @@ fn watch(args: &RecordingArgs) -> anyhow::Result<Watch> {
     watch.max_overhead = args.max_overhead;
     watch.stall = args.stall.map(Length::duration);
     watch.fold = args.fold.clone();
-    if args.lake.is_none() && !args.tag.is_empty() {
+    let lake = args.lake.clone();
+    let lake = lake.or_else(|| std::env::var_os(ROOT).filter(|root| !root.is_empty()));
+    if lake.is_none() && !args.tag.is_empty() {
         anyhow::bail!("--tag is for --lake ROOT, the lake that the run is added to");
     }
-    let lake = args.lake.clone();
     let lake = lake.map(|root| Lake::new(root, args.tag.clone()));
     watch.lake = lake.transpose()?;
     Ok(watch)

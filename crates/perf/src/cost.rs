@@ -68,7 +68,7 @@ fn within(cost: Duration) -> u32 {
 /// samples, or if the time was too disturbed.
 fn sample_cost() -> Option<Duration> {
     let event = open_own_samples(HERTZ).ok()?;
-    let mut ring = Ring::map(event).ok()?;
+    let mut ring = Ring::map((-1, event)).ok()?;
     let mut pauses = pauses();
     let mut samples = 0;
     ring.drain(|kind, _, _| {

@@ -13,9 +13,10 @@ use perf_event_open_sys::bindings::{
 };
 
 use crate::cost::Rate;
-use crate::event::{WatchRefusal, online_cpus, open_stops, open_switches};
+use crate::event::{WatchRefusal, Watched, online_cpus, open_stops, open_switches};
 use crate::ring::{Ring, STOPS_BYTES};
 use crate::switch_file::{self, Switch};
+use crate::watch_requests::{WatchRequests, raise_file_limit};
 
 /// Milliseconds between two checks of the rings if no ring calls for one.
 const POLL_MS: i32 = 100;
@@ -32,8 +33,9 @@ pub enum Scope {
 /// Watches the calling process from its next exec on, into a new file at `path` (0600): its
 /// threads' context switches and, with `rate`, call chains at that rate of CPU time. Call it last
 /// before the exec, in a process with one thread. The watcher is a grandchild in a session of its
-/// own, adopted by init: the program can neither wait for it nor signal it by its group. Returns
-/// the reason if there will be no requested samples.
+/// own, adopted by init: the program can neither wait for it nor signal it by its group. Processes
+/// that write their id into the pipe `requests`, which this makes, are watched too. Returns the
+/// reason if there will be no requested samples.
 ///
 /// # Errors
 /// The kernel refuses ([`WatchRefusal`]); nothing is left behind then, and the program can
@@ -42,6 +44,7 @@ pub fn watch_from_exec(
     path: &Path,
     rate: Option<Rate>,
     scope: Scope,
+    requests: Option<&Path>,
 ) -> Result<Option<WatchRefusal>, WatchRefusal> {
     let (events, unsampled) = match rate.map(|rate| open_all(Some(rate.hertz))) {
         Some(Ok(events)) => (events, None),
@@ -69,14 +72,16 @@ pub fn watch_from_exec(
     let rate = rate.filter(|_| unsampled.is_none());
     // Blocked time has no place if the kernel does not take stacks at switches.
     let stops = match rate {
-        Some(_) => open_each(open_stops).unwrap_or_default(),
+        Some(_) => open_each(|cpu| open_stops(Watched::FromExec, cpu)).unwrap_or_default(),
         None => Vec::new(),
     };
+    // Without the pipe, such processes are not watched.
+    let requests = requests.and_then(|pipe| WatchRequests::open(pipe).ok());
     start_watcher(
         (events, stops),
         process,
         (KeptThreads::new(pid, scope), rate),
-        file,
+        (file, requests),
     )
     .map_err(|error| {
         let _ = std::fs::remove_file(path);
@@ -85,16 +90,19 @@ pub fn watch_from_exec(
     Ok(unsampled)
 }
 
+/// An event of one CPU.
+type CpuEvent = (i32, OwnedFd);
+
 /// One event for each CPU.
-fn open_all(hertz: Option<u32>) -> io::Result<Vec<OwnedFd>> {
-    open_each(|cpu| open_switches(cpu, hertz))
+fn open_all(hertz: Option<u32>) -> io::Result<Vec<CpuEvent>> {
+    open_each(|cpu| open_switches(Watched::FromExec, cpu, hertz))
 }
 
-fn open_each(open: impl Fn(i32) -> io::Result<OwnedFd>) -> io::Result<Vec<OwnedFd>> {
+fn open_each(open: impl Fn(i32) -> io::Result<OwnedFd>) -> io::Result<Vec<CpuEvent>> {
     let mut events = Vec::new();
     for cpu in online_cpus() {
         match open(cpu) {
-            Ok(event) => events.push(event),
+            Ok(event) => events.push((cpu, event)),
             // A CPU went offline between the list and the call.
             Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
             Err(error) => return Err(error),
@@ -106,10 +114,10 @@ fn open_each(open: impl Fn(i32) -> io::Result<OwnedFd>) -> io::Result<Vec<OwnedF
 /// Forks the watcher, and returns when its rings are mapped. (The watcher maps them itself, because
 /// a fork does not copy such mappings.)
 fn start_watcher(
-    (events, stops): (Vec<OwnedFd>, Vec<OwnedFd>),
+    (events, stops): (Vec<CpuEvent>, Vec<CpuEvent>),
     process: OwnedFd,
     (wanted, rate): (KeptThreads, Option<Rate>),
-    file: File,
+    (file, requests): (File, Option<WatchRequests>),
 ) -> io::Result<()> {
     let (mut answer, mut answering) = io::pipe()?;
     // SAFETY: this process has one thread, so the child may continue with ordinary code.
@@ -135,11 +143,17 @@ fn start_watcher(
             drop(answering);
             if let Ok(mut rings) = rings {
                 let stops = stops.into_iter();
-                let stops: io::Result<Vec<Ring>> =
-                    stops.map(|fd| Ring::map_bytes(fd, STOPS_BYTES)).collect();
+                let stops: io::Result<Vec<Ring>> = stops
+                    .map(|event| Ring::map_bytes(event, STOPS_BYTES))
+                    .collect();
                 let mut stops = stops.unwrap_or_default();
                 detach();
-                drain((&mut rings, &mut stops), &process, (wanted, rate), file);
+                drain(
+                    (&mut rings, &mut stops),
+                    &process,
+                    (wanted, rate),
+                    (file, requests),
+                );
             }
             // SAFETY: ends this process without running the runner's exit handlers.
             unsafe { libc::_exit(0) }
@@ -226,8 +240,9 @@ fn drain(
     (rings, stops): (&mut [Ring], &mut [Ring]),
     process: &OwnedFd,
     (mut wanted, rate): (KeptThreads, Option<Rate>),
-    mut file: File,
+    (mut file, mut requests): (File, Option<WatchRequests>),
 ) {
+    raise_file_limit();
     let mut buffer = Vec::with_capacity(1 << 16);
     if let Some(rate) = rate {
         buffer.extend_from_slice(&switch_file::rate(rate.hertz));
@@ -235,7 +250,10 @@ fn drain(
             buffer.extend_from_slice(&switch_file::cost(cost));
         }
     }
-    let mut polled: Vec<libc::pollfd> = std::iter::once(process.as_raw_fd())
+    // A negative descriptor is passed over.
+    let asking = requests.as_ref().map_or(-1, WatchRequests::raw_fd);
+    let mut polled: Vec<libc::pollfd> = [process.as_raw_fd(), asking]
+        .into_iter()
         .chain(rings.iter().chain(stops.iter()).map(Ring::raw_fd))
         .map(|fd| libc::pollfd {
             fd,
@@ -249,7 +267,7 @@ fn drain(
         let is_over = polled[0].revents != 0;
         let switches = rings.len();
         let all = rings.iter_mut().chain(stops.iter_mut()).enumerate();
-        for ((number, ring), entry) in all.zip(&mut polled[1..]) {
+        for ((number, ring), entry) in all.zip(&mut polled[2..]) {
             ring.drain(|kind, misc, body| {
                 if number < switches {
                     keep(kind, misc, body, &mut wanted, &mut buffer);
@@ -263,6 +281,16 @@ fn drain(
                 entry.fd = -1;
             }
         }
+        if let Some(requests) = &mut requests {
+            for pid in requests.take() {
+                // Its records are in the rings that were emptied above if it inherited events.
+                let watched = match wanted.knows(pid) {
+                    true => Ok(()),
+                    false => requests.watch(pid, (rings, stops), rate.map(|rate| rate.hertz)),
+                };
+                requests.answer(pid, watched);
+            }
+        }
         if file.write_all(&buffer).is_err() || is_over {
             return;
         }
@@ -270,12 +298,13 @@ fn drain(
     }
 }
 
-/// The threads whose records are kept.
+/// The threads whose records are kept, and how many of their stacks.
 struct KeptThreads {
     pid: u32,
     scope: Scope,
     /// The processes of other threads, as written to the file.
     processes: BTreeMap<u32, u32>,
+    stacks: StackRoom,
 }
 
 impl KeptThreads {
@@ -284,7 +313,13 @@ impl KeptThreads {
             pid,
             scope,
             processes: BTreeMap::new(),
+            stacks: StackRoom::default(),
         }
+    }
+
+    /// Whether records of the process were seen.
+    fn knows(&self, pid: u32) -> bool {
+        pid == self.pid || self.processes.values().any(|&known| known == pid)
     }
 
     /// Whether a thread's records are kept. Writes its process if that is another one. (The kernel
@@ -341,10 +376,17 @@ fn keep(
             };
             out.extend_from_slice(&switch.encode());
         }
-        // Fields: instruction pointer, process, thread, time, CPU, number of addresses, addresses.
+        // Fields: instruction pointer, process, thread, time, CPU, number of addresses, addresses;
+        // then those of `user_stack`.
         PERF_RECORD_SAMPLE if wanted.has(word32(8)?, word32(12)?, out) => {
-            let chain = chain(body)?;
-            switch_file::sample(word32(12)?, word64(16)?, word64(0)?, chain, out);
+            let tid = word32(12)?;
+            switch_file::sample(tid, word64(16)?, word64(0)?, chain(body)?, out);
+            if chain(body)?.count() <= MAX_DOUBTFUL_DEPTH
+                && let Some((sp, bp, words)) = user_stack(body)
+                && wanted.stacks.has_room(words.len())
+            {
+                switch_file::stack(tid, sp, bp, words, out);
+            }
         }
         PERF_RECORD_LOST => out.extend_from_slice(&switch_file::lost(word64(8)?)),
         _ => {}
@@ -368,6 +410,50 @@ fn chain(body: &[u8]) -> Option<impl Iterator<Item = u64> + '_> {
     let chain = (0..count).filter_map(|i| word64(body, 40 + 8 * i));
     // Skips the kernel's marks, which state the mode of the addresses after them.
     Some(chain.filter(|&address| address < PERF_CONTEXT_MARKS))
+}
+
+/// Chains of up to this many addresses may have lost the program's frames. Then the stack is kept.
+const MAX_DOUBTFUL_DEPTH: usize = 6;
+
+/// The stack and frame pointers of a sample, and the copied part of the stack.
+fn user_stack(body: &[u8]) -> Option<(u64, u64, &[u8])> {
+    let addresses = usize::try_from(word64(body, 32)?).ok()?;
+    let at = addresses.checked_mul(8)?.checked_add(40)?;
+    let rest = body.get(at..)?;
+    // Fields: the registers' kind (0: none follow), BP, SP, IP, the size of the stack's copy, the
+    // copy, and how much of it is the stack's.
+    if word64(rest, 0)? == 0 {
+        return None;
+    }
+    let size = usize::try_from(word64(rest, 32)?).ok()?;
+    let copy = rest.get(40..)?.get(..size)?;
+    let used = usize::try_from(word64(rest, size.checked_add(40)?)?).ok()?;
+    Some((word64(rest, 16)?, word64(rest, 8)?, copy.get(..used)?))
+}
+
+/// Limits how much room stacks take in the file: after each so many bytes, only every second one of
+/// those that were kept until then is.
+#[derive(Default)]
+struct StackRoom {
+    written: usize,
+    every: usize,
+    seen: usize,
+}
+
+impl StackRoom {
+    const STEP: usize = 8 << 20;
+
+    fn has_room(&mut self, bytes: usize) -> bool {
+        self.seen += 1;
+        if !self.seen.is_multiple_of(1 << self.every.min(30)) {
+            return false;
+        }
+        self.written += bytes;
+        if self.written >= Self::STEP {
+            (self.written, self.every) = (0, self.every + 1);
+        }
+        true
+    }
 }
 
 fn word32(body: &[u8], at: usize) -> Option<u32> {

@@ -6,8 +6,8 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use perf_event_open_sys as sys;
 use sys::bindings::{
     PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK,
-    PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CPU, PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
-    PERF_TYPE_SOFTWARE, perf_event_attr,
+    PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CPU, PERF_SAMPLE_IP, PERF_SAMPLE_REGS_USER,
+    PERF_SAMPLE_STACK_USER, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
 /// The reason why the kernel refuses the watching; the text says what would allow it.
@@ -37,29 +37,61 @@ impl WatchRefusal {
 /// lies in the runtime.
 const MAX_SAMPLE_DEPTH: u16 = 96;
 
-/// Opens context-switch records for the calling process on `cpu`. They are off until its next exec,
-/// and inherited by its threads. With `hertz`, the same ring also gets user call chains at that
-/// rate of CPU time. The records of threads that end are needed too: the kernel detaches its events
-/// from a thread before the thread's last switch, which therefore has no record.
-pub(crate) fn open_switches(cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd> {
+/// The process whose events are opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watched {
+    /// The calling process, from its next exec on.
+    FromExec,
+    /// Another process with one thread, from the time at which the event is enabled.
+    Process(i32),
+}
+
+impl Watched {
+    fn pid(self) -> i32 {
+        match self {
+            // The calling process.
+            Watched::FromExec => 0,
+            Watched::Process(pid) => pid,
+        }
+    }
+}
+
+/// The size of the copied top of a thread's stack, in bytes. The C library's frames between a
+/// program and the innermost functions of `malloc`, or the clock, fit into it. With more, a ring
+/// would be full in a quarter of a second.
+const STACK_BYTES: u32 = 512;
+/// The registers in a sample, as the kernel numbers those of x86-64: BP, SP and IP. They come in
+/// this order.
+const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
+
+/// Opens context-switch records for a process on `cpu`, which its threads and the processes that it
+/// starts inherit. With `hertz`, the same ring also gets user call chains at that rate of CPU time.
+/// The records of threads that end are needed too: the kernel detaches its events from a thread
+/// before the thread's last switch, which therefore has no record.
+pub(crate) fn open_switches(watched: Watched, cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd> {
     let mut attr = attributes(hertz);
-    attr.set_disabled(1);
-    attr.set_enable_on_exec(1);
-    attr.set_inherit(1);
+    begin(&mut attr, watched);
     attr.set_context_switch(1);
     attr.set_task(1);
-    open(&mut attr, cpu)
+    open(&mut attr, watched.pid(), cpu)
+}
+
+/// Sets when the event of a process begins, and that what the process starts inherits it.
+fn begin(attr: &mut perf_event_attr, watched: Watched) {
+    attr.set_disabled(1);
+    attr.set_enable_on_exec(u64::from(watched == Watched::FromExec));
+    attr.set_inherit(1);
 }
 
 /// Number of stacks of threads that leave a CPU, per second of their time on one. Each costs about
 /// as much as the switch, so that a program with many switches is not slowed down.
 const STOPS_PER_SECOND: u64 = 1997;
 
-/// Opens user call chains of the calling process's threads as they leave `cpu`, off until its next
-/// exec. The kernel takes them in kernel mode, so it allows them only with access to kernel events
-/// (kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON); its own addresses are left out
-/// anyway. All of a thread's first switches have a stack; later ones are limited to the rate.
-pub(crate) fn open_stops(cpu: i32) -> io::Result<OwnedFd> {
+/// Opens user call chains of a process's threads as they leave `cpu`. The kernel takes them in
+/// kernel mode, so it allows them only with access to kernel events (kernel.perf_event_paranoid of
+/// 1 or less, or CAP_PERFMON); its own addresses are left out anyway. All of a thread's first
+/// switches have a stack; later ones are limited to the rate.
+pub(crate) fn open_stops(watched: Watched, cpu: i32) -> io::Result<OwnedFd> {
     let mut attr = attributes(None);
     attr.config = u64::from(PERF_COUNT_SW_CONTEXT_SWITCHES);
     attr.sample_type |= u64::from(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
@@ -69,15 +101,13 @@ pub(crate) fn open_stops(cpu: i32) -> io::Result<OwnedFd> {
     attr.set_exclude_callchain_kernel(1);
     attr.sample_max_stack = MAX_SAMPLE_DEPTH;
     attr.__bindgen_anon_2.wakeup_watermark = (crate::ring::STOPS_BYTES / 4) as u32;
-    attr.set_disabled(1);
-    attr.set_enable_on_exec(1);
-    attr.set_inherit(1);
-    open(&mut attr, cpu)
+    begin(&mut attr, watched);
+    open(&mut attr, watched.pid(), cpu)
 }
 
 /// Opens call chains of the calling thread, on any CPU, starting now.
 pub(crate) fn open_own_samples(hertz: u32) -> io::Result<OwnedFd> {
-    open(&mut attributes(Some(hertz)), -1)
+    open(&mut attributes(Some(hertz)), 0, -1)
 }
 
 /// The attributes that both kinds of events share.
@@ -94,6 +124,11 @@ fn attributes(hertz: Option<u32>) -> perf_event_attr {
         attr.set_freq(1);
         attr.set_exclude_callchain_kernel(1);
         attr.sample_max_stack = MAX_SAMPLE_DEPTH;
+        if cfg!(target_arch = "x86_64") {
+            attr.sample_type |= u64::from(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+            attr.sample_regs_user = REGISTERS;
+            attr.sample_stack_user = STACK_BYTES;
+        }
     }
     attr.clockid = libc::CLOCK_MONOTONIC_RAW;
     attr.set_sample_id_all(1);
@@ -105,12 +140,11 @@ fn attributes(hertz: Option<u32>) -> perf_event_attr {
     attr
 }
 
-/// Opens an event of the calling process.
-fn open(attr: &mut perf_event_attr, cpu: i32) -> io::Result<OwnedFd> {
+/// Opens an event of a process; 0 is the calling one.
+fn open(attr: &mut perf_event_attr, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
     let flags = u64::from(sys::bindings::PERF_FLAG_FD_CLOEXEC);
-    // SAFETY: `attr` is a valid attribute structure of the size it states; pid 0 is the calling
-    // process.
-    let fd = unsafe { sys::perf_event_open(attr, 0, cpu, -1, flags as _) };
+    // SAFETY: `attr` is a valid attribute structure of the size it states.
+    let fd = unsafe { sys::perf_event_open(attr, pid, cpu, -1, flags as _) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -9,6 +9,7 @@
 //! [`off_cpu_intervals`] turns switches into intervals (MODEL.md §2: *descheduled* when preempted,
 //! *blocked* when the thread gave up the CPU itself). [`Counter`] names the events that the
 //! recorder can count in each thread. The same events can sample the threads' call chains.
+//! Processes that the program does not start itself ask for events (`watch_requests`).
 
 mod cost;
 mod counter;
@@ -18,6 +19,7 @@ mod off_cpu;
 mod on_cpu;
 mod ring;
 mod switch_file;
+mod watch_requests;
 
 pub use cost::Rate;
 pub use counter::Counter;
@@ -25,4 +27,5 @@ pub use drain::{Scope, watch_from_exec};
 pub use event::{WatchRefusal, parse_cpu_list};
 pub use off_cpu::{OffCpuInterval, off_cpu_intervals, thread_ends};
 pub use on_cpu::{OnCpuTimes, on_cpu_times};
-pub use switch_file::{Sample, Switch, Switches, decode_switches, read_switches};
+pub use switch_file::{Sample, Switch, Switches, UserStack, decode_switches, read_switches};
+pub use watch_requests::{UNWATCHED, WATCHED};

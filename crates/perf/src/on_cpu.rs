@@ -82,6 +82,13 @@ impl OnCpuTimes {
         self.between(tid, from, to).map(|(_, ns)| ns).sum()
     }
 
+    /// Nanoseconds for which all threads ran, as far as both ends are known.
+    pub fn total(&self) -> u64 {
+        let all = self.threads.values().flat_map(|thread| &thread.ran);
+        let known = all.filter(|ran| ran.begin > 0 && ran.end < u64::MAX);
+        known.map(|ran| ran.end.saturating_sub(ran.begin)).sum()
+    }
+
     /// Nanoseconds for which a thread ran on each CPU between two moments, as far as the CPU is
     /// known.
     pub fn ran_by_cpu(&self, tid: u32, from: u64, to: u64) -> BTreeMap<u32, u64> {

@@ -16,6 +16,8 @@ pub(crate) const STOPS_BYTES: usize = 32 * 4096;
 
 /// A mapped ring.
 pub(crate) struct Ring {
+    /// The CPU of its event; -1 for an event of any CPU.
+    pub(crate) cpu: i32,
     fd: OwnedFd,
     page: *mut perf_event_mmap_page,
     page_size: usize,
@@ -23,13 +25,13 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Maps the ring of `fd`.
-    pub(crate) fn map(fd: OwnedFd) -> io::Result<Ring> {
-        Self::map_bytes(fd, DATA_BYTES)
+    /// Maps the ring of an event on `cpu`.
+    pub(crate) fn map((cpu, fd): (i32, OwnedFd)) -> io::Result<Ring> {
+        Self::map_bytes((cpu, fd), DATA_BYTES)
     }
 
     /// Maps a ring of `bytes` bytes, which must be a power of two of pages.
-    pub(crate) fn map_bytes(fd: OwnedFd, bytes: usize) -> io::Result<Ring> {
+    pub(crate) fn map_bytes((cpu, fd): (i32, OwnedFd), bytes: usize) -> io::Result<Ring> {
         // SAFETY: sysconf has no preconditions.
         let page_size =
             usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
@@ -49,6 +51,7 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         Ok(Ring {
+            cpu,
             fd,
             page: page.cast(),
             page_size,

@@ -4,8 +4,9 @@
 //! in the order in which they were drained, which is by time only within a CPU. A sample is
 //! followed by its addresses, 8 bytes each, innermost first; their number is in the flags from bit
 //! 8 on; a switch has its CPU there. A stack at a context switch has the same form. Before the
-//! first entry of a thread of a process that the program started, an entry names its process. The
-//! file is next to the spool and is removed with it.
+//! first entry of a thread of a process that the program started, an entry names its process. A
+//! sample may be followed by an entry with the thread's stack and frame pointer and the words of
+//! its stack. The file is next to the spool and is removed with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,6 +25,8 @@ pub(crate) const STOP: u32 = 64;
 pub(crate) const ENDED: u32 = 128;
 /// Marks the entry for a thread's process, as no other entry has both flags.
 pub(crate) const PROCESS: u32 = LOST | RATE;
+/// Marks the entry for the registers and the stack of the sample before it.
+pub(crate) const STACK: u32 = LOST | COST;
 /// The bit of a sample's flags from which on the number of its addresses is stored.
 const COUNT_SHIFT: u32 = 8;
 /// The bit of a switch's flags from which on its CPU's number is stored, plus 1; 0 is unknown.
@@ -100,6 +103,15 @@ pub(crate) fn sample(
     out[at..at + 16].copy_from_slice(&entry(tid, SAMPLE | count << COUNT_SHIFT, ns));
 }
 
+/// The entry for the stack of the sample before it: `sp`, `bp`, and the stack's words.
+pub(crate) fn stack(tid: u32, sp: u64, bp: u64, words: &[u8], out: &mut Vec<u8>) {
+    let (words, _) = words.as_chunks::<8>();
+    let count = u32::try_from(words.len()).unwrap_or(0) + 1;
+    out.extend_from_slice(&entry(tid, STACK | count << COUNT_SHIFT, sp));
+    out.extend_from_slice(&bp.to_le_bytes());
+    out.extend_from_slice(words.as_flattened());
+}
+
 /// The entry for the stack of a thread that leaves its CPU: its user return addresses.
 pub(crate) fn stop(tid: u32, ns: u64, chain: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
     let at = out.len();
@@ -149,6 +161,19 @@ pub struct Sample {
     /// The instruction pointer, then the return addresses of its callers, as far as frame pointers
     /// lead.
     pub addresses: Vec<u64>,
+    /// The stack at that moment; only some samples have it.
+    pub stack: Option<Box<UserStack>>,
+}
+
+/// The top of a thread's stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserStack {
+    /// The stack pointer.
+    pub sp: u64,
+    /// The frame pointer.
+    pub bp: u64,
+    /// The words from `sp` on.
+    pub words: Vec<u64>,
 }
 
 /// Reads a switch file, after waiting up to `patience` until its writer has finished. Bytes of a
@@ -186,14 +211,7 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
         word.copy_from_slice(&bytes[8..]);
         let word = u64::from_le_bytes(word);
         if flags & (SAMPLE | STOP) != 0 {
-            let mut addresses = Vec::new();
-            let mut address = [0u8; 8];
-            for _ in 0..flags >> COUNT_SHIFT {
-                if reader.read_exact(&mut address).is_err() {
-                    break;
-                }
-                addresses.push(u64::from_le_bytes(address));
-            }
+            let addresses = words(reader, flags >> COUNT_SHIFT);
             let list = match flags & STOP {
                 0 => &mut all.samples,
                 _ => &mut all.stops,
@@ -202,7 +220,18 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
                 tid,
                 ns: word,
                 addresses,
+                stack: None,
             });
+        } else if flags & STACK == STACK {
+            let mut words = words(reader, flags >> COUNT_SHIFT).into_iter();
+            let of = all.samples.last_mut().filter(|sample| sample.tid == tid);
+            if let (Some(sample), Some(bp)) = (of, words.next()) {
+                sample.stack = Some(Box::new(UserStack {
+                    sp: word,
+                    bp,
+                    words: words.collect(),
+                }));
+            }
         } else if flags & PROCESS == PROCESS {
             all.processes.insert(tid, u32::try_from(word).unwrap_or(0));
         } else if flags & RATE != 0 {
@@ -222,6 +251,23 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
             });
         }
     }
+    sorted(all)
+}
+
+/// The next `count` words; fewer if the reader ends.
+fn words(reader: &mut impl Read, count: u32) -> Vec<u64> {
+    let mut words = Vec::new();
+    let mut word = [0u8; 8];
+    for _ in 0..count {
+        if reader.read_exact(&mut word).is_err() {
+            break;
+        }
+        words.push(u64::from_le_bytes(word));
+    }
+    words
+}
+
+fn sorted(mut all: Switches) -> Switches {
     all.switches.sort_by_key(|s| s.ns);
     all.samples.sort_by_key(|s| s.ns);
     all.stops.sort_by_key(|s| s.ns);

@@ -8,12 +8,22 @@ use std::time::Duration;
 
 /// Runs `sh -c script` under the watch and returns its switches, or why it was refused.
 fn watch(script: &str, path: &Path) -> Result<workspan_perf::Switches, String> {
+    watch_with_requests(script, path, None)
+}
+
+/// The same; processes may ask to be watched through the pipe `requests`.
+fn watch_with_requests(
+    script: &str,
+    path: &Path,
+    requests: Option<&Path>,
+) -> Result<workspan_perf::Switches, String> {
     // The watch must be set in a process of one thread, so a child of ours does it: this same
     // binary, told by a variable.
     let status = Command::new(std::env::current_exe().expect("own path"))
         .args(["driver", "--exact", "--nocapture", "--test-threads=1"])
         .env("WATCH_SCRIPT", script)
         .env("WATCH_FILE", path)
+        .env("WATCH_REQUESTS", requests.unwrap_or(Path::new("")))
         .status()
         .expect("start");
     if !path.exists() {
@@ -35,6 +45,7 @@ fn driver() {
     else {
         return;
     };
+    let requests = std::env::var("WATCH_REQUESTS").unwrap_or_default();
     // A forked child of the test has one thread, as the runner has.
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &script]);
@@ -45,7 +56,11 @@ fn driver() {
             workspan_perf::watch_from_exec(
                 Path::new(&file),
                 Some(workspan_perf::Rate::of(997)),
-                workspan_perf::Scope::Process,
+                match requests.is_empty() {
+                    true => workspan_perf::Scope::Process,
+                    false => workspan_perf::Scope::Descendants,
+                },
+                (!requests.is_empty()).then_some(Path::new(&requests)),
             )
             .map(|_| ())
             .map_err(std::io::Error::other)
@@ -134,5 +149,83 @@ fn a_busy_program_is_sampled_as_long_as_it_is_busy() {
             "the kernel takes no samples here",
         ),
         Err(why) => skipped("a busy program is sampled", &why),
+    }
+}
+
+/// Writes its id into the pipe as a program of a daemon does, and returns whether it is watched.
+fn ask(requests: &Path, pid: u32) -> bool {
+    let mut pipe = std::fs::OpenOptions::new()
+        .write(true)
+        .open(requests)
+        .expect("the pipe");
+    pipe.write_all(&pid.to_ne_bytes()).expect("the request");
+    let answer = |extension: &str| requests.with_file_name(format!("{pid}.{extension}"));
+    loop {
+        if answer(workspan_perf::WATCHED).exists() {
+            return true;
+        }
+        if answer(workspan_perf::UNWATCHED).exists() {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_process_that_asks_is_watched_too() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let [file, requests, done] =
+        ["switches", "requests", "done"].map(|name| folder.path().join(name));
+    let script = format!("while [ ! -e '{}' ]; do sleep 0.02; done", done.display());
+    let watched = std::thread::spawn({
+        let (file, requests) = (file.clone(), requests.clone());
+        move || watch_with_requests(&script, &file, Some(&requests))
+    });
+    while !requests.exists() && !watched.is_finished() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // It is a child of this test, and no relative of the watched program.
+    let mut other = Command::new("/bin/sh")
+        .args(["-c", "read go; exec sleep 0.2"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .expect("start");
+    let is_watched = requests.exists() && ask(&requests, other.id());
+    drop(other.stdin.take());
+    other.wait().expect("end");
+    std::fs::write(&done, "").expect("the end");
+    match watched.join().expect("no panic") {
+        Ok(switches) if is_watched => {
+            let own = |tid: u32| switches.processes.get(&tid) == Some(&other.id());
+            let off = workspan_perf::off_cpu_intervals(&switches.switches);
+            let lengths = off.iter().filter(|o| own(o.tid) && !o.preempted);
+            let longest = lengths.map(|o| o.end_ns - o.begin_ns).max().unwrap_or(0);
+            assert!(longest >= 190_000_000, "{longest} ns of {off:?}");
+        }
+        Ok(_) => skipped("a process that asks is watched", "the kernel refuses it"),
+        Err(why) => skipped("a process that asks is watched", &why),
+    }
+}
+
+#[test]
+fn a_sample_with_few_callers_has_the_stack() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    match watch(script, &folder.path().join("switches")) {
+        Ok(watched) if watched.hertz == 997 && cfg!(target_arch = "x86_64") => {
+            let short = watched.samples.iter().filter(|s| s.addresses.len() <= 6);
+            let mut stacks = short.clone().filter_map(|s| s.stack.as_ref());
+            assert!(short.count() == 0 || stacks.next().is_some());
+            // The stack pointer is that of a main thread, and the words begin there.
+            for stack in stacks {
+                assert!(
+                    stack.sp > 1 << 40 && stack.sp.is_multiple_of(8),
+                    "{stack:?}"
+                );
+                assert!(!stack.words.is_empty() && stack.words.len() <= 64);
+            }
+        }
+        Ok(_) => skipped("stacks of samples", "the kernel takes no samples here"),
+        Err(why) => skipped("stacks of samples", &why),
     }
 }

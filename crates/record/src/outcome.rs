@@ -30,6 +30,7 @@ use crate::say;
 
 pub use messages::shown;
 use messages::{relative, where_it_is, without_line_tables};
+use processes::Unrecorded;
 use rename::moved;
 use trace_size::{TraceSize, trace_size};
 
@@ -111,10 +112,12 @@ impl Outcome<'_> {
         nothing: impl Fn(&[&FinalTrace]) -> Option<String>,
     ) -> anyhow::Result<()> {
         let progress = Progress::new("workspan: writing the trace …");
-        let mut recorded = self.finalize_all()?;
+        let (mut recorded, unrecorded) = self.finalize_all()?;
         let mut of_one_run = Vec::new();
+        let mut alone = None;
         if self.as_one && !self.windows.keep_parts() {
             recorded = self.bundle(recorded, &mut of_one_run)?;
+            alone = processes::launcher_alone(&recorded);
         }
         if recorded.len() > 1 {
             for one in &mut recorded {
@@ -192,12 +195,18 @@ impl Outcome<'_> {
         if !of_one_run.is_empty() {
             say!("workspan: {}", processes::describe(&of_one_run));
         }
+        if let Some(text) = alone {
+            say!("workspan: {text}");
+        }
         if self.follow {
             let all = match of_one_run.is_empty() {
                 true => &traces,
                 false => &of_one_run,
             };
             for text in processes::bare_children(all) {
+                say!("workspan: {text}");
+            }
+            if let Some(text) = unrecorded.describe() {
                 say!("workspan: {text}");
             }
         }
@@ -257,7 +266,8 @@ impl Outcome<'_> {
         }
     }
 
-    fn finalize_all(&self) -> anyhow::Result<Vec<UnnamedTrace>> {
+    /// The traces of all recorded processes, and what the others did.
+    fn finalize_all(&self) -> anyhow::Result<(Vec<UnnamedTrace>, Unrecorded)> {
         let mut spools: Vec<PathBuf> = std::fs::read_dir(self.spool)
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default();
@@ -317,13 +327,12 @@ impl Outcome<'_> {
             }
         }
         match failed {
-            Some(error) if recorded.is_empty() => Err(error),
-            Some(error) => {
-                say!("workspan: {error:#}");
-                Ok(recorded)
-            }
-            None => Ok(recorded),
+            Some(error) if recorded.is_empty() => return Err(error),
+            Some(error) => say!("workspan: {error:#}"),
+            None => {}
         }
+        let unrecorded = Unrecorded::among(off_cpu.cpu_ns_by_process(), &recorded);
+        Ok((recorded, unrecorded))
     }
 
     /// Removes the spool directory, unless a recording or an unnamed trace is in it.

@@ -46,6 +46,6 @@ pub use emergency_heap::Reserved;
 pub use fold_policy::{FoldWhen, Folding, GRAIN, MaxStrands, fold};
 pub use instructions::EMULATED;
 pub use kept_parts::{CALLS, MAX_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
-pub use process::{OffCpuTimes, finish, has_forked, is_on, start, use_at_most};
+pub use process::{OffCpuTimes, WATCH_REQUESTS, finish, has_forked, is_on, start, use_at_most};
 pub use table::TABLE;
 pub use workspan_trace::wire;

@@ -55,6 +55,10 @@ pub(crate) struct Recording {
     finished: Option<MappedChunk>,
 }
 
+/// The named pipe in the spool folder into which a process writes its id (32 bits) to be watched by
+/// the kernel, if it did not inherit that.
+pub const WATCH_REQUESTS: &str = "watch-requests";
+
 /// The source of the threads' off-CPU times (MODEL.md §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OffCpuTimes {

@@ -22,10 +22,12 @@ mod source;
 mod split;
 mod symbol_table;
 mod tail_call;
+mod unwind;
 mod workspace;
 
 pub use code::{CodeFrame, stacks};
 pub use linked::{LinkedSymbols, has_interpreter, linked};
 pub use mapping::Mapping;
 pub use resolve::{Position, Resolution, Site, resolve};
+pub use unwind::{Interrupted, Unwinder};
 pub use workspace::Workspace;

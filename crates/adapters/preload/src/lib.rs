@@ -13,7 +13,7 @@
 //! | `WORKSPAN_SPOOL_DIR` | folder for the spool file; unset or empty: do nothing |
 //! | `WORKSPAN_USER_LD_PRELOAD` | the user's `LD_PRELOAD`; unset: there was none |
 //! | `WORKSPAN_PROGRAM` | path of the program to record; unset or empty: any |
-//! | `WORKSPAN_FOLLOW` | not empty: record children too, so leave the environment as it is |
+//! | `WORKSPAN_FOLLOW` | not empty: record children too; the id of the process `record` started |
 //! | `WORKSPAN_MAX_OVERHEAD` | limit in millionths (0: none), `:`, tasks a thread records first |
 //! | `WORKSPAN_SCHEDSTAT` | not empty: read the threads' scheduling statistics |
 //! | `WORKSPAN_COUNTERS` | counters, separated by commas: `name:type:config:kernel` |
@@ -51,6 +51,7 @@ mod tbb;
 mod threads;
 #[cfg(target_arch = "x86_64")]
 mod waits;
+mod watch_request;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -95,10 +96,6 @@ extern "C" fn loaded() {
     {
         return;
     }
-    let off_cpu = match std::env::var_os("WORKSPAN_SCHEDSTAT") {
-        Some(value) if !value.is_empty() => OffCpuTimes::FromSchedstat,
-        _ => OffCpuTimes::Elsewhere,
-    };
     let counters = counters();
     let parts = std::env::var("WORKSPAN_PARTS").ok();
     workspan_recorder::keep(parts.and_then(|text| text.parse().ok()).unwrap_or_default());
@@ -106,8 +103,11 @@ extern "C" fn loaded() {
     if let Some(folding) = folding() {
         workspan_recorder::fold(folding);
     }
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let from_schedstat = is_set("WORKSPAN_SCHEDSTAT");
+    let follow = std::env::var("WORKSPAN_FOLLOW").unwrap_or_default();
     // Children run unrecorded, unless the user asked for them.
-    if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {
+    if follow.is_empty() {
         restore_environment();
     }
     free_list::give_back_at_thread_ends();
@@ -115,13 +115,14 @@ extern "C" fn loaded() {
     #[cfg(target_arch = "x86_64")]
     waits::look();
     threads::look();
-    workspan_recorder::start(
-        &PathBuf::from(folder),
-        &spool_name(&exe),
-        &facts(&exe),
-        off_cpu,
-        &counters,
-    );
+    let folder = PathBuf::from(folder);
+    let top: Option<u32> = follow.parse().ok();
+    let off_cpu =
+        match from_schedstat || top.is_some_and(|top| !watch_request::is_watched(&folder, top)) {
+            true => OffCpuTimes::FromSchedstat,
+            false => OffCpuTimes::Elsewhere,
+        };
+    workspan_recorder::start(&folder, &spool_name(&exe), &facts(&exe), off_cpu, &counters);
 }
 
 /// Reads the overhead limit.

@@ -25,7 +25,12 @@ const LAUNCHERS: [(&str, &str, &str, &str); 5] = [
     ("PMI_RANK", "PMI_SIZE", "PMI_JOBID", "mpi"),
     ("PMIX_RANK", "", "PMIX_NAMESPACE", "mpi"),
     ("RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID", "torch"),
-    ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "slurm"),
+    (
+        "SLURM_PROCID",
+        "SLURM_STEP_NUM_TASKS",
+        "SLURM_JOB_ID",
+        "slurm",
+    ),
 ];
 
 /// The data of the calling process; `None` if no launcher numbered it.
@@ -37,8 +42,15 @@ fn of(variable: impl Fn(&str) -> Option<String>) -> Option<RankInfo> {
     LAUNCHERS.iter().find_map(|(rank, ranks, name, family)| {
         let rank = variable(rank)?.parse().ok()?;
         let ranks: Option<u32> = variable(ranks).and_then(|n| n.parse().ok());
-        // Other programs may use a variable called RANK.
-        if *family == "torch" && ranks.is_none() {
+        let is_rank = match *family {
+            // Other programs may use a variable called RANK.
+            "torch" => ranks.is_some(),
+            // The script of a job has SLURM_PROCID too, and so has all that it starts. Only `srun`
+            // counts the tasks of a step, and one task is no rank.
+            "slurm" => ranks.is_some_and(|ranks| ranks > 1),
+            _ => true,
+        };
+        if !is_rank {
             return None;
         }
         let name = variable(name).unwrap_or_default();
@@ -79,5 +91,19 @@ mod tests {
         assert_eq!(launched(&[("PMI_RANK", "x")]), None);
         let torch = launched(&[("RANK", "1"), ("WORLD_SIZE", "2")]);
         assert_eq!(torch.map(|t| (t.rank, t.launch)), Some((1, "torch".into())));
+    }
+
+    #[test]
+    fn the_script_of_a_job_is_no_rank() {
+        let script = [("SLURM_PROCID", "0"), ("SLURM_JOB_ID", "26")];
+        assert_eq!(launched(&script), None);
+        let step = |tasks| [&script[..], &[("SLURM_STEP_NUM_TASKS", tasks)]].concat();
+        assert_eq!(launched(&step("1")), None);
+        let expected = RankInfo {
+            rank: 0,
+            ranks: Some(4),
+            launch: "slurm 26".into(),
+        };
+        assert_eq!(launched(&step("4")), Some(expected));
     }
 }

@@ -1,5 +1,6 @@
 //! The causes of blocked time by thread and time.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use workspan_dag::{Dag, OffCpuReason, StrandId, ThreadId};
@@ -88,8 +89,11 @@ impl WaitCauses {
     fn known(&self, thread: ThreadId, from: u64, to: u64) -> Option<Cause> {
         let times = self.0.get(thread as usize).map_or(&[][..], Vec::as_slice);
         let begun = times.partition_point(|time| time.0 < to);
-        let last = times[..begun].last()?;
-        (last.1 > from).then_some(last.2)
+        // A thread has one wait at a time. Of several in the interval the longest counts.
+        let inside = times[..begun].iter().rev();
+        let inside = inside.take_while(|time| time.1 > from);
+        let share = |time: &&(u64, u64, Cause)| time.1.min(to) - time.0.max(from);
+        Some(inside.min_by_key(|time| Reverse(share(time)))?.2)
     }
 }
 

@@ -139,6 +139,27 @@ fn the_hottest_place_of_a_time() {
     );
 }
 
+/// Code that spins on the clock without frame pointers: most samples have nothing but an address in
+/// the kernel's own page.
+#[test]
+fn an_address_is_no_place_where_a_name_is_known() {
+    let run = RUN.replace(
+        r#"{"ev":"sample","t":5,"w":0,"stack":1}"#,
+        r#"{"ev":"frame","frame":4,"function":"linux-vdso.so.1+0x0"}
+{"ev":"stack","stack":3,"frames":[4]}
+{"ev":"sample","t":5,"w":0,"stack":3}
+{"ev":"sample","t":6,"w":0,"stack":1}
+{"ev":"sample","t":7,"w":0,"stack":3}
+{"ev":"sample","t":8,"w":0,"stack":3}"#,
+    );
+    let dag = text::read_str(&run).unwrap();
+    let found = hottest_function(&dag, (0, 10), |_| true).unwrap();
+    assert_eq!((found.function.as_str(), found.line), ("main", Some(30)));
+    assert_eq!((found.samples, found.of), (1, 4));
+    let only = hottest_function(&dag, (5, 6), |_| true).unwrap();
+    assert_eq!(only.function, "linux-vdso.so.1+0x0");
+}
+
 #[test]
 fn stretch_is_what_took_longer_than_in_the_serial_run() {
     use workspan_analysis::stretch::{StretchOptions, stretch};

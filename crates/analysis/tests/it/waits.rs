@@ -169,6 +169,21 @@ fn every_kind_of_wait_has_its_cause() {
     assert_eq!(sleep.holder, None);
 }
 
+/// A rank that waits for another one, and polls a connection when that one has made its call.
+#[test]
+fn the_longest_wait_of_a_time_off_the_cpu_is_its_cause() {
+    let lines = "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
+        {\"ev\":\"off\",\"t\":100,\"w\":0,\"why\":\"blocked\"}\n\
+        {\"ev\":\"on\",\"t\":300,\"w\":0}\n\
+        {\"ev\":\"stop\",\"t\":100,\"w\":0,\"stack\":0,\"ticks\":190,\"on\":\"rank\"}\n\
+        {\"ev\":\"stop\",\"t\":290,\"w\":0,\"stack\":0,\"ticks\":10,\"on\":\"io\"}\n\
+        {\"ev\":\"end\",\"t\":1000,\"w\":0,\"task\":0}\n";
+    let (_, report) = measured(lines);
+    // The other worker had nothing to do meanwhile.
+    let of = |cause| lost(&report, cause);
+    assert_eq!((of(Cause::LateRank), of(Cause::Io)), (400, 0));
+}
+
 #[test]
 fn the_word_of_an_off_line_decides_too() {
     let lines = "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\

@@ -66,7 +66,7 @@ pub struct RecordingArgs {
     #[arg(long)]
     pub follow: bool,
     /// Add the recorded run to this lake (`workspan lake`): a folder, s3://…, gs://… or
-    /// az://…
+    /// az://… (default: WORKSPAN_LAKE). In a Slurm job, the run gets tags of the job
     #[arg(long, value_name = "ROOT")]
     pub lake: Option<OsString>,
     /// With --lake: a tag for the run, such as commit=3f1c9a (repeatable)

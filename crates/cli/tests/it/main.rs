@@ -21,6 +21,7 @@ mod hangs;
 mod help;
 mod instructions;
 mod kernels_on_workers;
+mod launchers;
 mod lsp;
 mod mcp;
 mod mpi;

@@ -95,6 +95,9 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
         Cause::OtherThreads => {
             "Make the work of these threads parallel or shorter: it limits the program."
         }
+        Cause::OtherPool if !view.dag.meta.processes.is_empty() => {
+            "Divide the work among the processes more evenly, or give this one more threads: a process runs only its own tasks."
+        }
         Cause::OtherPool => {
             "Use one pool for both, or give this one more threads: a worker takes tasks only from its own pool."
         }

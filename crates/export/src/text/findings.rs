@@ -429,6 +429,19 @@ fn other_pool(view: &View, finding: &Finding) -> Vec<Piece> {
         1 => "1 thread".to_owned(),
         n => format!("{} threads", thousands(n.into())),
     };
+    let process = thread.and_then(|(&thread, &start)| dag.meta.processes.of(thread, start));
+    if let Some(process) = process.and_then(|process| dag.meta.processes.list.get(process)) {
+        let of_one = match pool.size {
+            1 => "its only thread".to_owned(),
+            _ => format!("all of its {size}"),
+        };
+        return vec![
+            strong(process.title()),
+            plain(format!(
+                " kept {of_one} busy, while threads of other processes had nothing to do and could not help"
+            )),
+        ];
+    }
     let mut words = vec![plain("the pool of "), strong(size)];
     if let Some(built) = &pool.built {
         words.push(plain(" built at "));

@@ -56,6 +56,7 @@ pub(super) fn find(merged: &mut MergedRun) {
     let shortest = raw.meta.tick_rate().saturating_mul(MIN_WAIT_NS) / 1_000_000_000;
     let waits = of_each_call(waits, shortest);
     drop_samples(raw, &waits);
+    drop_stops(raw, &waits);
     let rate = u128::from(raw.meta.tick_rate().max(1));
     let polling = u128::from(polled(raw, &waits)) * 1_000_000_000 / rate;
     if let Some(cpu) = &mut raw.meta.cpu {
@@ -233,6 +234,29 @@ fn drop_samples(raw: &mut RawTrace, waits: &[Wait]) {
         !wait.is_some_and(|wait| {
             wait.waiting.thread == sample.thread && sample.t < wait.late.call.begin
         })
+    });
+}
+
+/// Removes the library's own waits while a thread waits for a rank: it may sleep or poll its
+/// connections. Only what goes on after the late rank's call remains.
+fn drop_stops(raw: &mut RawTrace, waits: &[Wait]) {
+    let time = |wait: &Wait| (wait.waiting.thread, wait.waiting.call.begin);
+    raw.samples.stops.retain_mut(|stop| {
+        let begun = waits.partition_point(|wait| time(wait) <= (stop.thread, stop.t));
+        let Some(wait) = begun.checked_sub(1).map(|at| &waits[at]) else {
+            return true;
+        };
+        let until = wait.late.call.begin;
+        if wait.waiting.thread != stop.thread || stop.t >= until {
+            return true;
+        }
+        let passed = until - stop.t;
+        stop.t = until;
+        stop.ticks = stop.ticks.saturating_sub(passed);
+        if let Some(wait) = &mut stop.wait {
+            wait.held = wait.held.saturating_sub(passed);
+        }
+        stop.ticks > 0
     });
 }
 

@@ -8,7 +8,7 @@ use workspan_dag::samples::WaitedFor;
 use workspan_dag::{Dag, Error, OffCpuReason};
 use workspan_reader::{OpenOptions, processes};
 use workspan_trace::bundle;
-use workspan_trace::entry::{CallRole, RankCall};
+use workspan_trace::entry::{CallRole, RankCall, WaitEntry, WaitsEntry};
 use workspan_trace::wire::{Kind, primitive};
 
 /// A process with a task of the first site and a task of the second one, between these ticks.
@@ -134,6 +134,45 @@ fn whoever_comes_last_to_a_barrier_is_waited_for() {
     assert_eq!(dag.handoffs.list.len(), 2);
     // The rest of the call, 6,000 of the first rank's 45,000 ticks, is its own.
     assert_eq!(dag.meta.processes.list[0].in_mpi, 45_000);
+}
+
+/// The library polls its connections while it waits for a rank, and after that rank has come.
+#[test]
+fn the_librarys_own_waits_are_part_of_the_wait_for_a_rank() {
+    let polled = |begin, ticks| WaitEntry {
+        begin,
+        ticks,
+        kind: WaitedFor::Io,
+        held: ticks,
+        ..WaitEntry::default()
+    };
+    let mut early = process(1_000, 100_000, "0", &[call(CallRole::All, 21_000, 45_000)]);
+    let polls = [
+        polled(10_000, 500),
+        polled(22_000, 900),
+        polled(58_000, 5_000),
+        polled(90_000, 700),
+    ];
+    early.waits = vec![WaitsEntry {
+        thread: 0,
+        waits: polls.to_vec(),
+    }];
+    let late = process(1_000, 100_000, "1", &[call(CallRole::All, 61_000, 5_000)]);
+    let dag = read(&bundled(&[early, late])).unwrap();
+    assert_eq!(waits(&dag), [(0, 20_000, 60_000, 1)]);
+    let io = dag.samples.stops.iter().filter_map(|stop| {
+        let wait = stop.wait.filter(|wait| wait.kind == WaitedFor::Io)?;
+        Some((stop.t, stop.ticks, wait.held))
+    });
+    let io: Vec<_> = io.collect();
+    assert_eq!(
+        io,
+        [
+            (9_000, 500, 500),
+            (60_000, 2_000, 2_000),
+            (89_000, 700, 700)
+        ]
+    );
 }
 
 #[test]

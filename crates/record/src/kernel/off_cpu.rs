@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use workspan_perf::{
-    OffCpuInterval, OnCpuTimes, Scope, Switch, Switches, off_cpu_intervals, on_cpu_times,
-    read_switches, thread_ends,
+    OffCpuInterval, OnCpuTimes, Scope, Switch, Switches, UNWATCHED, WATCHED, off_cpu_intervals,
+    on_cpu_times, read_switches, thread_ends,
 };
+use workspan_recorder::WATCH_REQUESTS;
+use workspan_symbols::Mapping;
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, Note, ThreadEntry};
@@ -28,8 +30,6 @@ use crate::options::settings::Sampling;
 
 /// Extension of a watcher's file in the spool directory.
 const SWITCHES: &str = "switches";
-/// Extension of the file with the reason why a program is not watched.
-const UNWATCHED: &str = "unwatched";
 /// Extension of the file with the reason why a program's code is not sampled.
 const UNSAMPLED: &str = "unsampled";
 /// A new thread that waited for its CPU for less time counts as started at once.
@@ -55,7 +55,9 @@ pub fn watch(spool: &Path) -> bool {
             false => Scope::Process,
         };
         let rate = Sampling::rate_from_environment();
-        match workspan_perf::watch_from_exec(&file(SWITCHES), rate, scope) {
+        let requests = spool.join(WATCH_REQUESTS);
+        let requests = (scope == Scope::Descendants).then_some(requests.as_path());
+        match workspan_perf::watch_from_exec(&file(SWITCHES), rate, scope, requests) {
             Ok(unsampled) => {
                 if let Some(refused) = unsampled {
                     // Without the file, the trace only contains less information.
@@ -129,6 +131,9 @@ impl OffCpu {
                 },
                 Some(UNSAMPLED) => all.samples.refused.extend(std::fs::read_to_string(&file)),
                 Some(UNWATCHED) => all.missing.extend(std::fs::read_to_string(&file)),
+                // An answer that came too late, or the pipe.
+                Some(WATCHED) => {}
+                _ if file.ends_with(WATCH_REQUESTS) => {}
                 _ => continue,
             }
             // A file that cannot be removed only keeps the spool directory.
@@ -164,6 +169,12 @@ impl OffCpu {
         for wait in waits {
             self.intervals.entry(wait.tid).or_default().push(wait);
         }
+    }
+
+    /// Adds the program's frames to a process's samples in system libraries.
+    pub fn add_callers(&mut self, process: u32, mappings: &[Mapping]) {
+        let threads: Vec<u32> = self.threads_of(process).collect();
+        self.samples.add_callers(threads.into_iter(), mappings);
     }
 
     /// Divides the times in which a thread waited for another one at the moment at which that
@@ -231,6 +242,18 @@ impl OffCpu {
     /// The times at which the threads of a process ran; `None` if they were not watched.
     pub fn on_cpu_times(&self, process: u32) -> Option<&OnCpuTimes> {
         self.on.get(&process)
+    }
+
+    /// The CPU time of a process, in nanoseconds; 0 if it was not watched.
+    pub fn cpu_ns(&self, process: u32) -> u64 {
+        self.on_cpu_times(process).map_or(0, OnCpuTimes::total)
+    }
+
+    /// The processes that were watched, with their CPU time in nanoseconds.
+    pub fn cpu_ns_by_process(&self) -> BTreeMap<u32, u64> {
+        let all = self.on.iter();
+        all.map(|(&process, times)| (process, times.total()))
+            .collect()
     }
 
     /// A sentence with the reason why the off-CPU times of the trace's threads are incomplete, if

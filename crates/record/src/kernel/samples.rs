@@ -6,7 +6,7 @@ use std::io::{self, Seek, Write};
 use std::time::Duration;
 
 use workspan_perf::{OffCpuInterval, Sample, Switches};
-use workspan_symbols::{CodeFrame, Mapping, Workspace, stacks};
+use workspan_symbols::{CodeFrame, Interrupted, Mapping, Unwinder, Workspace, stacks};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{
     self, FrameEntry, Note, OTHER_THREADS, RankCall, RankCallsEntry, SamplesEntry, StackEntry,
@@ -41,6 +41,19 @@ pub struct Samples {
     pub refused: Vec<String>,
 }
 
+/// Puts `callers` behind the innermost address. The frame pointers led to the callers of the last
+/// one of them, if that keeps frame pointers.
+fn with_callers(addresses: &mut Vec<u64>, callers: Vec<u64>) {
+    let Some(&last) = callers.last() else {
+        return;
+    };
+    let outer = match addresses.iter().rposition(|&address| address == last) {
+        Some(at) => at + 1,
+        None => 1,
+    };
+    addresses.splice(1.min(addresses.len())..outer.min(addresses.len()), callers);
+}
+
 impl Samples {
     /// Adds a watcher's samples.
     pub fn add(&mut self, told: Switches) {
@@ -51,6 +64,26 @@ impl Samples {
         }
         for stop in told.stops {
             self.stops.entry(stop.tid).or_default().push(stop);
+        }
+    }
+
+    /// Adds the program's frames to the stacks of these threads' samples in system libraries.
+    pub fn add_callers(&mut self, tids: impl Iterator<Item = u32>, mappings: &[Mapping]) {
+        let mut unwinder = Unwinder::new(mappings);
+        for tid in tids {
+            let samples = self.by_tid.get_mut(&tid).into_iter().flatten();
+            for sample in samples {
+                let Some(stack) = sample.stack.take() else {
+                    continue;
+                };
+                let callers = unwinder.callers(Interrupted {
+                    ip: sample.addresses.first().copied().unwrap_or(0),
+                    sp: stack.sp,
+                    bp: stack.bp,
+                    stack: &stack.words,
+                });
+                with_callers(&mut sample.addresses, callers);
+            }
         }
     }
 

@@ -20,7 +20,7 @@ pub const NO_PERF: &str = "WORKSPAN_NO_PERF";
 /// For the runner, also set by users: samples per second of CPU time, or `off`.
 pub const SAMPLE: &str = "WORKSPAN_SAMPLE";
 /// For the runner and the preloaded library: if not empty, processes that the program starts are
-/// recorded too.
+/// recorded too. The library gets the id of the program's process.
 pub const FOLLOW: &str = "WORKSPAN_FOLLOW";
 /// For the runner: an OpenMP runtime to preload before ours and in place of the program's own.
 pub const SWAP: &str = "WORKSPAN_SWAP";
@@ -203,7 +203,8 @@ pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer:
     }
     value.push(library);
     if follows() {
-        command.env(FOLLOW, "1");
+        // The command replaces this process.
+        command.env(FOLLOW, std::process::id().to_string());
     }
     if let Some(user) = std::env::var_os("LD_PRELOAD") {
         command.env(USER_LD_PRELOAD, &user);

@@ -71,7 +71,8 @@ const LAUNCHERS: [&str; 12] = [
     "xargs",
 ];
 
-fn is_launcher(program: &OsStr) -> bool {
+/// Whether a program only starts other programs.
+pub(crate) fn is_launcher(program: &OsStr) -> bool {
     let name = Path::new(program).file_name().unwrap_or_default();
     let name = name.to_string_lossy();
     let stem = name.split('.').next().unwrap_or_default();

@@ -8,23 +8,42 @@ use anyhow::Context;
 use workspan_trace::bundle::MAX_TRACES;
 
 use super::UnnamedTrace;
+use crate::options::processes::is_launcher;
 use crate::trace_file::finalize::{FinalTrace, private};
 
+/// A process that starts no other is part of the run if it used at least this share, one in so
+/// many, of the CPU time of the busiest process.
+const MIN_CPU_SHARE: u64 = 10;
+
 /// Separates the processes that the run consists of from shells, launchers and the like. If there
-/// are ranks or parallel programs, those are the run; otherwise it is all processes that started no
-/// other.
+/// are ranks, those and the programs with tasks are the run; otherwise it is parallel programs, if
+/// there are any, and the serial ones that did much of the work; otherwise all processes that
+/// started no other.
 pub(super) fn of_run(recorded: Vec<UnnamedTrace>) -> (Vec<UnnamedTrace>, Vec<UnnamedTrace>) {
     let is_any = |is: fn(&FinalTrace) -> bool| recorded.iter().any(|one| is(&one.trace));
     let has_rank = |trace: &FinalTrace| trace.rank.is_some();
     let (ranks, parallel) = (is_any(has_rank), is_any(is_parallel));
     let starters: BTreeSet<u32> = recorded.iter().map(|one| one.trace.process.1).collect();
+    let busiest = recorded.iter().map(|one| one.trace.cpu_ns).max();
+    let busy_ns = (busiest.unwrap_or(0) / MIN_CPU_SHARE).max(1);
+    // A shell that became another program by exec has its process id, and so its CPU time.
+    let mut last: BTreeMap<u32, u64> = BTreeMap::new();
+    for one in &recorded {
+        let last = last.entry(one.trace.process.0).or_default();
+        *last = (*last).max(one.trace.started);
+    }
+    let is_busy = |trace: &FinalTrace| {
+        let pid = trace.process.0;
+        let is_last = last.get(&pid) == Some(&trace.started);
+        trace.cpu_ns >= busy_ns && is_last && !starters.contains(&pid)
+    };
     let mut left = MAX_TRACES;
     recorded.into_iter().partition(|one| {
         let trace = &one.trace;
         let is_kept = left > 0
             && match (ranks, parallel) {
                 (true, _) => has_rank(trace) || trace.tasks > 0,
-                (false, true) => is_parallel(trace),
+                (false, true) => is_parallel(trace) || is_busy(trace),
                 (false, false) => !starters.contains(&trace.process.0),
             };
         left -= usize::from(is_kept);
@@ -96,6 +115,20 @@ pub(super) fn describe(traces: &[FinalTrace]) -> String {
     }
 }
 
+/// A sentence for a run in which only the launcher was recorded.
+pub(super) fn launcher_alone(recorded: &[UnnamedTrace]) -> Option<String> {
+    let [UnnamedTrace { trace, .. }] = recorded else {
+        return None;
+    };
+    is_launcher(trace.name.as_ref()).then(|| {
+        format!(
+            "only {0} itself was recorded, nothing that it started: {0} must pass its environment on (srun: --export=ALL), \
+             and the programs must be dynamically linked",
+            trace.name
+        )
+    })
+}
+
 /// Leaves out the processes without parallelism, mostly shells and launchers, if there are others.
 /// Returns the rest, the index of the main one in it, and the number of processes left out.
 pub(super) fn without_serial(
@@ -150,6 +183,47 @@ pub(super) fn bare_children(traces: &[FinalTrace]) -> Vec<String> {
         .collect()
 }
 
+/// The processes of which there is no trace, as far as the kernel saw them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Unrecorded {
+    processes: usize,
+    cpu_ns: u64,
+    /// The CPU time of all processes.
+    of_ns: u64,
+}
+
+impl Unrecorded {
+    /// The ones without a trace, given the CPU time of each process.
+    pub(super) fn among(cpu_ns: BTreeMap<u32, u64>, recorded: &[UnnamedTrace]) -> Unrecorded {
+        let known: BTreeSet<u32> = recorded.iter().map(|one| one.trace.process.0).collect();
+        let others = || cpu_ns.iter().filter(|(pid, _)| !known.contains(pid));
+        Unrecorded {
+            processes: others().count(),
+            cpu_ns: others().map(|(_, ns)| ns).sum(),
+            of_ns: cpu_ns.values().sum(),
+        }
+    }
+
+    /// A sentence about them, if they used much of the CPU time.
+    pub(super) fn describe(self) -> Option<String> {
+        const MIN_PERCENT: u64 = 5;
+        const MIN_NS: u64 = 10_000_000;
+        let percent = u128::from(self.cpu_ns) * 100 / u128::from(self.of_ns.max(1));
+        if self.cpu_ns < MIN_NS || percent < u128::from(MIN_PERCENT) {
+            return None;
+        }
+        let who = match self.processes {
+            1 => "a process that was not recorded".to_owned(),
+            n => format!("{n} processes that were not recorded"),
+        };
+        Some(format!(
+            "{who} used {} ms of CPU time, {percent} % of all: children that only fork, static programs, and programs that got \
+             an emptied environment cannot be recorded",
+            self.cpu_ns / 1_000_000
+        ))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::TraceSize;
@@ -174,6 +248,37 @@ mod tests {
     }
 
     #[test]
+    fn a_launcher_that_is_alone_is_no_run() {
+        let named = |name: &str| {
+            let mut one = recorded(1, 0, None, 0);
+            one.trace.name = name.to_owned();
+            [one]
+        };
+        assert!(launcher_alone(&named("solve")).is_none());
+        let text = launcher_alone(&named("srun")).unwrap();
+        assert!(text.starts_with("only srun itself was recorded"), "{text}");
+    }
+
+    #[test]
+    fn unrecorded_processes_are_told_by_their_cpu_time() {
+        let traces = [recorded(1, 0, None, 0), recorded(2, 1, None, 0)];
+        let told = |others: &[(u32, u64)]| {
+            let known = [(1, 20_000_000), (2, 70_000_000)];
+            let all = known.into_iter().chain(others.iter().copied());
+            Unrecorded::among(all.collect(), &traces).describe()
+        };
+        assert_eq!(told(&[]), None);
+        assert_eq!(told(&[(7, 3_000_000)]), None);
+        let text = told(&[(7, 3_000_000), (8, 7_000_000)]).unwrap();
+        assert!(
+            text.starts_with(
+                "2 processes that were not recorded used 10 ms of CPU time, 10 % of all"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn launchers_are_no_part_of_the_run() {
         let mpi = vec![
             recorded(1, 0, None, 0),
@@ -190,5 +295,28 @@ mod tests {
             recorded(4, 3, None, 0),
         ];
         assert_eq!(kept(serial), [2, 4]);
+    }
+
+    #[test]
+    fn serial_processes_that_did_the_work_are_part_of_the_run() {
+        let used = |cpu_ns, mut one: UnnamedTrace| {
+            one.trace.cpu_ns = cpu_ns;
+            one
+        };
+        let mut pool = recorded(2, 1, None, 0);
+        pool.trace.threads = true;
+        // A shell starts a program with helper threads, which has two others do its work.
+        let mut run = vec![
+            used(1_000_000, recorded(1, 0, None, 0)),
+            used(3_000_000, pool),
+            used(400_000_000, recorded(3, 2, None, 0)),
+            used(500_000_000, recorded(4, 2, None, 0)),
+            used(2_000_000, recorded(5, 2, None, 0)),
+            used(300_000_000, recorded(6, 2, None, 0)),
+            used(300_000_000, recorded(6, 2, None, 0)),
+        ];
+        // The second of these is what the first became by exec.
+        run[6].trace.started = 1;
+        assert_eq!(kept(run), [2, 3, 4, 6]);
     }
 }

@@ -47,6 +47,8 @@ pub struct FinalTrace {
     pub started: u64,
     /// The ids of the process and of the one that started it.
     pub process: (u32, u32),
+    /// The CPU time that the kernel saw it use, in nanoseconds; 0 if it was not watched.
+    pub cpu_ns: u64,
     /// The number of children it forked, and of those that went on by exec.
     pub forked: u64,
     /// The recorded runtimes.
@@ -117,12 +119,13 @@ pub fn finalize(
     let waits = Waits::from_trace(&trace);
     off_cpu.add_waits(trace.header.pid, waits.intervals(&clock));
     off_cpu.split_at_releases(&waits, &clock);
+    let told = ProcessFacts::read(&trace);
+    off_cpu.add_callers(trace.header.pid, &told.mappings);
     let off_cpu = &*off_cpu;
     let parts = windows.of(&trace, &clock);
     let tails = tail_grain.map_or_else(ThreadTails::default, |grain| {
         tails(&trace, clock.length(grain))
     });
-    let told = ProcessFacts::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
     let costs = costs(&told, &clock, tool);
     // The end of a process that the recorded program started is not known.
@@ -191,6 +194,7 @@ pub fn finalize(
             name: told.name(),
             started: trace.header.realtime_ns,
             process: (trace.header.pid, told.number(key::PARENT_PROCESS) as u32),
+            cpu_ns: off_cpu.cpu_ns(trace.header.pid),
             forked: told.number(key::FORKED_CHILDREN),
             runtimes: told.all(key::RUNTIME),
             libraries: told.mappings.iter().map(|m| m.path.clone()).collect(),

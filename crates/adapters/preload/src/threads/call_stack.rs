@@ -13,8 +13,9 @@ const MAX_ADDRESSES: usize = 32;
 const STOP: c_int = 5;
 
 /// Libraries whose threads are workers of a runtime, by the beginnings of their file names. The
-/// threads of MPI and of the libraries it loads watch its connections.
-const RUNTIMES: [&[u8]; 13] = [
+/// threads of MPI and of the libraries it loads watch its connections, and so do those of Gloo, by
+/// which PyTorch's ranks communicate.
+const RUNTIMES: [&[u8]; 14] = [
     b"libgomp",
     b"libomp",
     b"libiomp5",
@@ -28,6 +29,7 @@ const RUNTIMES: [&[u8]; 13] = [
     b"libucs",
     b"libuct",
     b"libfabric",
+    b"libgloo",
 ];
 
 /// The number of innermost frames that are searched for a runtime. There are several because a
