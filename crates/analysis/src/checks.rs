@@ -65,13 +65,13 @@ pub struct Check {
 /// The allowed difference of two clocks, as a share of their value; `SLACK_NS` is added.
 const CLOCK_SLACK: f64 = 0.03;
 const SLACK_NS: f64 = 2e6;
-/// Duration of a context switch with the recording of it, in nanoseconds: 0.5 µs on an idle machine,
+/// Duration of a context switch with its recording, in nanoseconds: 0.5 µs on an idle machine,
 /// 1.7 µs measured with twenty processes on two CPUs. The process's clock includes it, but it lies
 /// between no thread's switch records. It counts where a runtime calls `sched_yield` in a loop, as
 /// libomp does with more threads than CPUs.
 const SWITCH_NS: u64 = 3000;
-/// Maximum duration of it: 5 µs measured on an idle machine for a program that reads files from a
-/// disk and finds cold caches after each wait, 9 µs on a loaded one.
+/// Maximum duration: 5 µs measured on an idle machine for a program that reads files from a disk and
+/// finds cold caches after each wait, 9 µs on a loaded one.
 const MAX_SWITCH_NS: u64 = 10_000;
 /// Allowed sampling error in standard deviations: random sampling exceeds four only once in sixteen
 /// thousand runs.

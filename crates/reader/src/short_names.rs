@@ -38,8 +38,8 @@ fn replace(name: &mut String) {
     }
 }
 
-/// `after a::B<C>::f(int):7` becomes `after B::f:7`; `None` for texts that are short already, or not
-/// a name with arguments.
+/// `after a::B<C>::f(int):7` becomes `after B::f:7`; `None` for texts that are short already or are
+/// not a name with arguments.
 fn short_name(text: &str) -> Option<String> {
     let (before, text) = match text.strip_prefix("after ") {
         Some(rest) => ("after ", rest),
