@@ -70,8 +70,8 @@ const SLACK_NS: f64 = 2e6;
 /// between no thread's switch records. It counts where a runtime calls `sched_yield` in a loop, as
 /// libomp does with more threads than CPUs.
 const SWITCH_NS: u64 = 3000;
-/// Maximum duration: 5 µs measured on an idle machine for a program that reads files from a disk and
-/// finds cold caches after each wait, 9 µs on a loaded one.
+/// Maximum duration: 5 µs measured on an idle machine for a program that reads files from a disk
+/// and finds cold caches after each wait, 9 µs on a loaded one.
 const MAX_SWITCH_NS: u64 = 10_000;
 /// Allowed sampling error in standard deviations: random sampling exceeds four only once in sixteen
 /// thousand runs.

@@ -18,8 +18,8 @@ pub struct OffCpuInterval {
 }
 
 /// Pairs each switch off a CPU with the same thread's next onto one. `switches` must be in time
-/// order. A thread that ended has no last interval (see [`thread_ends`]); of two successive switches
-/// in the same direction (one was lost), the later one counts.
+/// order. A thread that ended has no last interval (see [`thread_ends`]); of two successive
+/// switches in the same direction (one was lost), the later one counts.
 pub fn off_cpu_intervals(switches: &[Switch]) -> Vec<OffCpuInterval> {
     let mut gone: BTreeMap<u32, Switch> = BTreeMap::new();
     let mut intervals = Vec::new();
