@@ -124,14 +124,14 @@ pub(crate) fn percent(v: f64) -> String {
     if v > 0.0 && v < 0.05 {
         format!("<0.1{NBSP}%")
     } else {
-        format!("{v:.1}{NBSP}%")
+        format!("{}{NBSP}%", rounded(v, 1))
     }
 }
 
 /// A percentage for a sentence: `55 %`, `3.2 %`.
 pub(crate) fn share(v: f64) -> String {
     if v >= 9.95 {
-        format!("{v:.0}{NBSP}%")
+        format!("{}{NBSP}%", rounded(v, 0))
     } else {
         percent(v)
     }
@@ -150,8 +150,19 @@ pub fn thousands(n: u128) -> String {
     out
 }
 
+/// `v` with this number of decimals. Halfway between two numbers it is the larger one, as in the
+/// page: 1.625 is 1.63. Rust's formatting has the even one.
+fn rounded(v: f64, decimals: usize) -> String {
+    let scale = 10f64.powi(decimals as i32);
+    let scaled = v * scale;
+    // The fused operation is 0 only if the product is exact.
+    let is_halfway = scaled.fract() == 0.5 && v.mul_add(scale, -scaled) == 0.0;
+    let v = if is_halfway { v.next_up() } else { v };
+    format!("{v:.decimals$}")
+}
+
 fn decimal(v: f64, decimals: usize) -> String {
-    let text = format!("{:.*}", decimals, v.max(0.0));
+    let text = rounded(v.max(0.0), decimals);
     let (whole, rest) = text
         .split_once('.')
         .map_or((text.as_str(), ""), |(w, r)| (w, r));
@@ -213,10 +224,16 @@ mod tests {
     fn ratios_and_counts() {
         assert_eq!(ratio(1.2069), "1.21");
         assert_eq!(ratio(21.31), "21.3");
+        assert_eq!((ratio(1.625), ratio(1.615)), ("1.63".into(), "1.61".into()));
+        assert_eq!((ratio(0.0), ratio(2.0)), ("0.00".into(), "2.00".into()));
         assert_eq!(ratio(4213.4), "4,213");
         assert_eq!(thousands(8_518_398), "8,518,398");
         assert_eq!(percent(0.01), "<0.1\u{a0}%");
         assert_eq!(share(55.2), "55\u{a0}%");
+        assert_eq!(
+            (share(12.5), percent(6.25)),
+            ("13\u{a0}%".into(), "6.3\u{a0}%".into())
+        );
         assert_eq!(bytes(412_345), "412 KB");
     }
 }

@@ -70,11 +70,7 @@ export class EmbeddedSource implements DataSource {
   }
 
   json<T>(url: string): Promise<T> {
-    return this.answer(
-      url,
-      "json",
-      (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as T,
-    );
+    return this.answer(url, "json", (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as T);
   }
 
   planes(url: string): Promise<Planes> {
