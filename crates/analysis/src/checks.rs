@@ -28,7 +28,8 @@ pub enum Invariant {
     /// for the time inside the switches.
     ThreadsMakeProcess,
     /// Samples inside strands / rate = time on the CPU inside strands, without the time in which
-    /// their threads ran the recorder.
+    /// their threads folded. Samples in the recorder count as far as others are missing: a probe is
+    /// a part of its strand.
     SamplesMakeWork,
 }
 
@@ -315,7 +316,16 @@ fn samples(dag: &Dag, work: u64) -> Option<Check> {
         return None;
     }
     let one = 1e9 / hertz;
-    let reported = (count as f64 * one) as u64;
+    let in_strands = (count as f64 * one) as u64;
+    // A probe's time is a part of its strand, but its samples belong to no strand. Where samples
+    // seem to be missing, those of the recorder are they.
+    let in_recorder = samples.in_recording();
+    let of_recorder = samples.stack.iter().zip(&samples.strand);
+    let of_recorder = of_recorder
+        .filter(|&(&stack, &strand)| strand == NONE && in_recorder[stack as usize])
+        .count();
+    let with_recorder = in_strands.saturating_add((of_recorder as f64 * one) as u64);
+    let reported = in_strands.max(with_recorder.min(work));
     let slack = MAX_DEVIATIONS * expected.sqrt() * one + SAMPLES_SLACK * work as f64;
     // The kernel counts the time to the next sample separately for each thread on each CPU, so the
     // remainder of each of these times is in no sample.

@@ -307,28 +307,39 @@ mod tests {
         assert_eq!(places, [2, 0, 1]);
     }
 
-    #[test]
-    fn codes_without_positions_are_told_apart_by_function_construct_or_number() {
-        let code = |label: &str, function: Option<&str>, from: PlaceId| Code {
+    /// A code of one block, from a place of this site.
+    fn code_of(label: &str, function: Option<&str>, block: (PlaceId, PlaceId)) -> Code {
+        Code {
             label: label.into(),
             function: function.map(Into::into),
             file: None,
             line: None,
             ticks: 0,
             blocks: vec![CodeBlock {
-                site: ROOT_PLACE,
-                from,
+                site: block.0,
+                from: block.1,
                 from_kind: StartKind::AfterWait,
                 to: NONE,
                 to_kind: EndKind::End,
             }],
-        };
-        let mut dag = Dag::default();
-        let place = |primitive: &str| Place {
+        }
+    }
+
+    /// A run with places of these primitives, after the root's.
+    fn with_places(primitives: [&str; 2]) -> Dag {
+        let places = primitives.map(|primitive| Place {
             primitive: Some(primitive.into()),
             ..Place::default()
-        };
-        dag.places = vec![Place::default(), place("task"), place("taskwait")];
+        });
+        let mut dag = Dag::default();
+        dag.places = [Place::default()].into_iter().chain(places).collect();
+        dag
+    }
+
+    #[test]
+    fn codes_without_positions_are_told_apart_by_function_construct_or_number() {
+        let code = |label, function, from| code_of(label, function, (ROOT_PLACE, from));
+        let dag = with_places(["task", "taskwait"]);
         let mut codes = vec![
             code("after go", Some("a::go"), NONE),
             code("after go", Some("b::go"), NONE),
@@ -351,26 +362,13 @@ mod tests {
     /// Two constructs of one line: the line's position does not tell them apart.
     #[test]
     fn what_equals_have_in_common_is_not_added() {
-        let code = |site: PlaceId| Code {
-            label: "main:26".into(),
-            function: Some("main".into()),
-            file: Some("src/a.rs".into()),
-            line: Some(26),
-            ticks: 0,
-            blocks: vec![CodeBlock {
-                site,
-                from: NONE,
-                from_kind: StartKind::Begin,
-                to: NONE,
-                to_kind: EndKind::End,
-            }],
+        let code = |site| {
+            let mut code = code_of("main:26", Some("main"), (site, NONE));
+            (code.file, code.line) = (Some("src/a.rs".into()), Some(26));
+            code.blocks[0].from_kind = StartKind::Begin;
+            code
         };
-        let mut dag = Dag::default();
-        let place = |primitive: &str| Place {
-            primitive: Some(primitive.into()),
-            ..Place::default()
-        };
-        dag.places = vec![Place::default(), place("thread"), place("install")];
+        let dag = with_places(["thread", "install"]);
         let mut codes = vec![code(1), code(2)];
         tell_apart(&dag, &mut codes);
         let labels: Vec<&str> = codes.iter().map(|c| c.label.as_str()).collect();

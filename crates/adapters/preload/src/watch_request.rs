@@ -55,7 +55,8 @@ fn parent_in(stat: &[u8]) -> Option<u32> {
     rest.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Asks the watcher. `None` if there is none, it refuses, or its answer takes too long.
+/// Asks the watcher and waits for its answer. Returns `None` if no watcher is there, if it refuses,
+/// or if it does not answer in time.
 fn ask(folder: &Path) -> Option<()> {
     let pid = std::process::id();
     let mut options = OpenOptions::new();

@@ -126,6 +126,37 @@ fn the_parts_of_the_cpu_time_are_within_the_processs() {
     assert!(holds(200));
 }
 
+/// Probes are a part of strands; their samples are the recorder's.
+#[test]
+fn samples_in_the_recorder_are_not_missing() {
+    let holds = |in_task: u64, in_recorder: u64| {
+        let mut text = r#"{"workspan_trace":1,"workers":1,"time_unit":"ns","clock_hz":1000000000,"steals":"child","sample_hz":1000}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"end","t":400000000,"w":0,"task":0}
+{"ev":"frame","frame":0,"function":"go","file":"a.c","line":3}
+{"ev":"frame","frame":1,"function":"recording (workspan)","runtime":true}
+{"ev":"stack","stack":0,"frames":[0]}
+{"ev":"stack","stack":1,"frames":[1]}
+"#
+        .to_owned();
+        for i in 0..in_task + in_recorder {
+            let stack = u64::from(i >= in_task);
+            let t = 1_000_000 * i + 1;
+            text += &format!("{{\"ev\":\"sample\",\"t\":{t},\"w\":0,\"stack\":{stack}}}\n");
+        }
+        let mut dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+        dag.meta.recorded = true;
+        let checks = workspan_analysis::checks::checks(&dag);
+        let check = checks
+            .iter()
+            .find(|check| check.invariant == Invariant::SamplesMakeWork);
+        check.unwrap().holds
+    };
+    assert!(holds(40, 360));
+    assert!(!holds(40, 100));
+    assert!(!holds(40, 0));
+}
+
 /// Work far below the CPU time is not a contradiction, but the reader must know about it.
 #[test]
 fn cpu_time_between_tasks_is_said() {
