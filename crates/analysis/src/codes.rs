@@ -331,9 +331,10 @@ mod tests {
             primitive: Some(primitive.into()),
             ..Place::default()
         });
-        let mut dag = Dag::default();
-        dag.places = [Place::default()].into_iter().chain(places).collect();
-        dag
+        Dag {
+            places: [Place::default()].into_iter().chain(places).collect(),
+            ..Dag::default()
+        }
     }
 
     #[test]

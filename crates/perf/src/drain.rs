@@ -431,8 +431,8 @@ fn user_stack(body: &[u8]) -> Option<(u64, u64, &[u8])> {
     Some((word64(rest, 16)?, word64(rest, 8)?, copy.get(..used)?))
 }
 
-/// Limits the room of stacks in the file. Each time that [`StackRoom::STEP`] bytes are written, half
-/// as many of the stacks that follow are kept.
+/// Limits the room of stacks in the file. After each [`StackRoom::STEP`] bytes, half as many of the
+/// stacks that follow are kept.
 #[derive(Default)]
 struct StackRoom {
     written: usize,
