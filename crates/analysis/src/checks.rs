@@ -415,8 +415,15 @@ fn sentence(dag: &Dag, check: &Check) -> String {
                     u128::from(cpu.process.unwrap_or(0)) >= check.against as u128
                 }) =>
         {
+            let (incomplete, without) = match dag.meta.run.kernel_sampled {
+                true => ("are incomplete", ""),
+                false => (
+                    "are of user code only",
+                    "; time in the kernel (system calls, page faults) has none",
+                ),
+            };
             format!(
-                "Samples are incomplete: they cover {reported} of the {against} that the tasks ran on the CPUs. Shares of \
+                "Samples {incomplete}: they cover {reported} of the {against} that the tasks ran on the CPUs{without}. Shares of \
                 functions and lines are of these samples only."
             )
         }

@@ -210,6 +210,21 @@ impl<'a> OffCpuCursor<'a> {
         pause.saturating_sub(off.folding)
     }
 
+    /// The time off the CPU within the tasks of the folded strand `s`, at its most likely. Queries
+    /// must be in ascending order.
+    pub(crate) fn in_tasks(&mut self, s: StrandId, fold: &Folded) -> OffCpu {
+        let (_, split) = self.of_folded(s, fold);
+        let off = self.inside(s);
+        let part = |ticks| {
+            let all = off.descheduled.saturating_add(off.blocked);
+            split.tasks.scaled(ticks, all).likely
+        };
+        OffCpu {
+            descheduled: part(off.descheduled),
+            blocked: part(off.blocked),
+        }
+    }
+
     fn length(&self, s: StrandId) -> u64 {
         let strands = &self.dag.strands;
         strands.end[s as usize] - strands.start[s as usize]

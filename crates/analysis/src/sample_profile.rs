@@ -60,6 +60,8 @@ pub struct SampleProfile {
     pub hertz: u32,
     /// Number of samples inside strands.
     pub inside: u64,
+    /// The part of `inside` in the code of a runtime that creates, queues and waits for tasks.
+    pub in_runtime: u64,
     /// Number of samples while their thread ran no strand, plus those in the recorder's code.
     pub outside: u64,
     /// The part of `outside` in the recorder's code.
@@ -143,7 +145,7 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
     };
     // (own, critical) by stack, because many samples share one.
     let mut stacks = vec![(0u64, 0u64); samples.stacks.len()];
-    let recording = samples.in_recording();
+    let (recording, in_scheduler) = (samples.in_recording(), samples.in_scheduler());
     for (&stack, &strand) in samples.stack.iter().zip(&samples.strand) {
         if strand == NONE {
             profile.outside += 1;
@@ -151,6 +153,7 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
             continue;
         }
         profile.inside += 1;
+        profile.in_runtime += u64::from(in_scheduler[stack as usize]);
         let on = &mut stacks[stack as usize];
         on.0 += 1;
         on.1 += u64::from(critical.binary_search(&strand).is_ok());

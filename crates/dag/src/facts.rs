@@ -37,12 +37,16 @@ pub struct RunFacts {
     pub threads_set_by: Option<String>,
     /// What a thread may run while a task waits on it.
     pub tasks_in_waits: StealingDuringWaits,
+    /// Whether the threads of a team take tasks from one queue under one lock (libgomp).
+    pub shared_queue: bool,
     /// The folder that source file names are relative to.
     pub source_folder: Option<PathBuf>,
     /// The machine's particularities among the CPUs that the process may use.
     pub machine: MachineFacts,
     /// When the recording began, in seconds since 1970.
     pub recorded_at: Option<u64>,
+    /// Whether samples cover the time in the kernel (system calls, page faults).
+    pub kernel_sampled: bool,
 }
 
 /// What a thread may run while a task waits on it.
@@ -95,6 +99,7 @@ impl RunFacts {
             threads_set_by: value(key::THREADS_SET_BY).map(str::to_owned),
             tasks_in_waits: value(key::TASKS_IN_WAITS)
                 .map_or(StealingDuringWaits::Any, StealingDuringWaits::from_note),
+            shared_queue: value(key::TASK_QUEUE) == Some("shared"),
             source_folder: folder.map(PathBuf::from),
             machine: MachineFacts {
                 cores: value(key::CPU_CORES).and_then(|n| n.parse().ok()),
@@ -105,6 +110,8 @@ impl RunFacts {
                     .filter(|quota: &f64| quota.is_finite()),
             },
             recorded_at: value(key::RECORDED).and_then(seconds_since_1970),
+            kernel_sampled: value(key::SAMPLES_IN_KERNEL)
+                .is_some_and(|told| told.starts_with("yes")),
         }
     }
 }

@@ -13,18 +13,20 @@ use workspan_trace::entry::RECORDING;
 use workspan_trace::note_keys as key;
 
 /// Keys of facts that stay: they contain numbers and workspan's own words.
-const KEPT_FACTS: [&str; 22] = [
+const KEPT_FACTS: [&str; 24] = [
     key::RECORDED,
     key::CPU_TIME,
     key::CPU_TIME_OF_OTHERS,
     key::FOLDED_BELOW,
     key::SAMPLE_HZ,
+    key::SAMPLES_IN_KERNEL,
     key::PROCESS_CPU_NS,
     key::PROBE_COST,
     key::BARE_JOIN,
     key::BURDEN,
     key::STEALS,
     key::TASKS_IN_WAITS,
+    key::TASK_QUEUE,
     key::ENDS,
     key::CPUS,
     key::PART_OF_RUN,

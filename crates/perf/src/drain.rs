@@ -380,7 +380,9 @@ fn keep(
         // then those of `user_stack`.
         PERF_RECORD_SAMPLE if wanted.has(word32(8)?, word32(12)?, out) => {
             let tid = word32(12)?;
-            switch_file::sample(tid, word64(16)?, word64(0)?, chain(body)?, out);
+            // In the kernel, the instruction pointer is the kernel's. The chain has the program's.
+            let pointer = chain(body)?.next().or_else(|| word64(0))?;
+            switch_file::sample(tid, word64(16)?, pointer, chain(body)?, out);
             if chain(body)?.count() <= MAX_DOUBTFUL_DEPTH
                 && let Some((sp, bp, words)) = user_stack(body)
                 && wanted.stacks.has_room(words.len())

@@ -65,7 +65,8 @@ const STACK_BYTES: u32 = 512;
 const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
 
 /// Opens context-switch records for a process on `cpu`, which its threads and the processes that it
-/// starts inherit. With `hertz`, the same ring also gets user call chains at that rate of CPU time.
+/// starts inherit. With `hertz`, the same ring also gets user call chains at that rate of CPU time,
+/// also of its time in the kernel if that is allowed ([`kernel_is_sampled`]).
 /// The records of threads that end are needed too: the kernel detaches its events from a thread
 /// before the thread's last switch, which therefore has no record.
 pub(crate) fn open_switches(watched: Watched, cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd> {
@@ -73,7 +74,14 @@ pub(crate) fn open_switches(watched: Watched, cpu: i32, hertz: Option<u32>) -> i
     begin(&mut attr, watched);
     attr.set_context_switch(1);
     attr.set_task(1);
-    open(&mut attr, watched.pid(), cpu)
+    attr.set_exclude_kernel(u64::from(hertz.is_none()));
+    match open(&mut attr, watched.pid(), cpu) {
+        Err(error) if hertz.is_some() && error.kind() == io::ErrorKind::PermissionDenied => {
+            attr.set_exclude_kernel(1);
+            open(&mut attr, watched.pid(), cpu)
+        }
+        opened => opened,
+    }
 }
 
 /// Sets when the event of a process begins, and that what the process starts inherits it.
@@ -108,6 +116,16 @@ pub(crate) fn open_stops(watched: Watched, cpu: i32) -> io::Result<OwnedFd> {
 /// Opens call chains of the calling thread, on any CPU, starting now.
 pub(crate) fn open_own_samples(hertz: u32) -> io::Result<OwnedFd> {
     open(&mut attributes(Some(hertz)), 0, -1)
+}
+
+/// Whether samples also cover the time that a process spends in the kernel, in system calls and page
+/// faults. That needs access to kernel events (kernel.perf_event_paranoid of 1 or less, or
+/// CAP_PERFMON).
+pub fn kernel_is_sampled() -> bool {
+    let mut attr = attributes(Some(1));
+    attr.set_disabled(1);
+    attr.set_exclude_kernel(0);
+    open(&mut attr, 0, -1).is_ok()
 }
 
 /// The attributes that both kinds of events share.

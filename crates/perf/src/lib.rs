@@ -24,7 +24,7 @@ mod watch_requests;
 pub use cost::Rate;
 pub use counter::Counter;
 pub use drain::{Scope, watch_from_exec};
-pub use event::{WatchRefusal, parse_cpu_list};
+pub use event::{WatchRefusal, kernel_is_sampled, parse_cpu_list};
 pub use off_cpu::{OffCpuInterval, off_cpu_intervals, thread_ends};
 pub use on_cpu::{OnCpuTimes, on_cpu_times};
 pub use switch_file::{Sample, Switch, Switches, UserStack, decode_switches, read_switches};

@@ -90,6 +90,31 @@ fn a_sleeper_is_blocked() {
     }
 }
 
+/// `dd` copies nothing but zeros, in the kernel. Its samples are the program's addresses, and as
+/// many as its time on the CPUs has.
+#[test]
+fn time_in_the_kernel_has_samples() {
+    let test = "time_in_the_kernel_has_samples";
+    if !workspan_perf::kernel_is_sampled() {
+        return skipped(test, "no access to kernel events");
+    }
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let copy = "exec dd if=/dev/zero of=/dev/null bs=4M count=400 status=none";
+    match watch(copy, &folder.path().join("switches")) {
+        Ok(switches) => {
+            let main = switches.switches[0].tid;
+            let on = workspan_perf::on_cpu_times(&switches.switches, main);
+            let expected = 997.0 * on.total() as f64 / 1e9;
+            let samples = switches.samples.len() as f64;
+            assert!(samples > 0.5 * expected, "{samples} of {expected}");
+            let in_kernel = |address: &u64| *address >= 1 << 63;
+            let mut addresses = switches.samples.iter().flat_map(|s| &s.addresses);
+            assert!(!addresses.any(in_kernel));
+        }
+        Err(why) => skipped(test, &why),
+    }
+}
+
 /// What `two_spinners_on_one_cpu_are_preempted` watches.
 #[test]
 fn spinner() {

@@ -42,6 +42,8 @@ pub struct Runtime {
     /// The variable that lifts the stealing constraint when it is 0; set if a thread may run only
     /// descendants of a task that waits on it.
     pub stealing_constraint: Option<&'static str>,
+    /// Whether the threads of a team take tasks from one queue under one lock.
+    pub shared_queue: bool,
     /// Prefixes of its settings in the environment.
     pub settings: &'static [&'static str],
     /// How it supports an overhead budget.

@@ -17,6 +17,7 @@ pub static ALL: [Runtime; 5] = [
         },
         thread_count_variable: Some("RAYON_NUM_THREADS"),
         stealing_constraint: None,
+        shared_queue: false,
         settings: &[],
         budget: Budget::MeasuredJoins,
         build: None,
@@ -34,6 +35,7 @@ pub static ALL: [Runtime; 5] = [
         },
         thread_count_variable: Some("OMP_NUM_THREADS"),
         stealing_constraint: Some("KMP_TASK_STEALING_CONSTRAINT"),
+        shared_queue: false,
         settings: &["OMP_", "KMP_", "LIBOMP_"],
         budget: LIBOMP_TASKS,
         build: Some(Build {
@@ -60,6 +62,7 @@ pub static ALL: [Runtime; 5] = [
         code: NO_CODE,
         thread_count_variable: Some("OMP_NUM_THREADS"),
         stealing_constraint: Some("KMP_TASK_STEALING_CONSTRAINT"),
+        shared_queue: false,
         settings: &["OMP_", "KMP_", "LIBOMP_"],
         budget: LIBOMP_TASKS,
         build: None,
@@ -84,6 +87,7 @@ pub static ALL: [Runtime; 5] = [
         },
         thread_count_variable: Some("OMP_NUM_THREADS"),
         stealing_constraint: None,
+        shared_queue: true,
         settings: &["OMP_", "GOMP_"],
         budget: Budget::Tasks {
             skip_ns: 16.0,
@@ -118,6 +122,7 @@ pub static ALL: [Runtime; 5] = [
         // It uses as many threads as the process has CPUs.
         thread_count_variable: None,
         stealing_constraint: None,
+        shared_queue: false,
         settings: &["TBB_"],
         budget: Budget::Tasks {
             skip_ns: 17.5,

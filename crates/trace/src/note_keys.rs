@@ -52,6 +52,9 @@ pub const RECORDED: &str = "recorded";
 pub const PART_OF_RUN: &str = "part of the run";
 /// Samples per second of CPU time.
 pub const SAMPLE_HZ: &str = "sample_hz";
+/// Whether samples cover the time in the kernel; the value begins with `yes` or `no`. Without the
+/// note they do not.
+pub const SAMPLES_IN_KERNEL: &str = "samples in the kernel";
 /// CPU time of the process since its recording began, in nanoseconds.
 pub const PROCESS_CPU_NS: &str = "process_cpu_ns";
 /// Nanoseconds in which threads were on a CPU according to their context switches, but did not run
@@ -66,6 +69,8 @@ pub const CPU_TIME_OF_OTHERS: &str = "CPU time of other threads";
 pub const THREADS_SET_BY: &str = "number of threads from";
 /// What a thread may run while a task waits on it: `any`, `descendants` or `own children`.
 pub const TASKS_IN_WAITS: &str = "tasks in waits";
+/// Where the threads of a team find tasks: `shared` if it is one queue under one lock.
+pub const TASK_QUEUE: &str = "task queue";
 /// Whether stacks were taken where threads gave up the CPU.
 pub const STOPS: &str = "stacks where threads blocked";
 /// The cost of a probe, in ticks.

@@ -6,7 +6,7 @@
 //! of the whole run: where tasks are too small, the time goes to their sites by number of tasks.
 
 use workspan_dag::cancel::checked;
-use workspan_dag::{Dag, Folded, NONE, PlaceId, StrandId};
+use workspan_dag::{Dag, Folded, NONE, PlaceId, StrandId, TaskId};
 
 use super::book::{Book, Group};
 use super::grain::Grain;
@@ -49,6 +49,14 @@ impl GapsByParent {
             parents[of_parent[0].0.0 as usize].0 = too_small(sites, sizes, costs);
         }
         GapsByParent { children, parents }
+    }
+
+    /// Whether `task` and its siblings, those of all tasks of its parent's site, are too small on
+    /// average, their own strands alone.
+    pub(super) fn are_small(&self, dag: &Dag, task: TaskId) -> bool {
+        let parent = dag.tasks.parent[task as usize] as usize;
+        let parents = dag.tasks.site.get(parent);
+        parents.is_some_and(|&site| self.parents.get(site as usize).is_some_and(|of| of.0))
     }
 
     /// The group for the gaps before `strand`, if they belong to tasks that are too small.

@@ -38,8 +38,16 @@ impl Grain {
         let mut offs = OffCpuCursor::new(dag);
         let mut records = dag.folded.cursor();
         for s in checked(0..strands.len()) {
-            let off = offs.inside(s as StrandId);
-            let own = own_time(dag, s, off, records.record(s as StrandId), costs.probe);
+            let own = match records.record(s as StrandId) {
+                None => {
+                    let off = offs.inside(s as StrandId);
+                    own_time(dag, s, off, costs.probe).saturating_add(off.blocked)
+                }
+                Some(fold) => {
+                    let off = offs.in_tasks(s as StrandId, fold).descheduled;
+                    folded_time(dag, s, fold, costs.probe).saturating_sub(off)
+                }
+            };
             let sum = &mut grain.work[strands.task[s] as usize];
             *sum = sum.saturating_add(own);
         }
@@ -92,19 +100,20 @@ impl Grain {
     }
 }
 
-/// Ticks of strand `s` in its task's own code: not preempted, and without probes at `probe` each.
-/// `off` is its time off the CPU, and `fold` its record if it is a folded one.
-pub(super) fn own_time(dag: &Dag, s: usize, off: OffCpu, fold: Option<&Folded>, probe: u64) -> u64 {
-    let blocked = off.blocked;
-    match fold {
-        None => {
-            let probes = probe_ticks(dag, s, None, probe);
-            on_cpu(dag, s, off).saturating_sub(probes) + blocked
+/// Ticks of strand `s` on the CPU in its task's own code, without probes at `probe` each. `off` is
+/// its time off the CPU.
+pub(super) fn own_time(dag: &Dag, s: usize, off: OffCpu, probe: u64) -> u64 {
+    on_cpu(dag, s, off).saturating_sub(probe_ticks(dag, s, None, probe))
+}
+
+/// The same of a folded strand, with its time off the CPU.
+pub(super) fn folded_time(dag: &Dag, s: usize, fold: &Folded, probe: u64) -> u64 {
+    match fold.probes {
+        0 => {
+            let probes = probe_ticks(dag, s, Some(fold), probe);
+            fold.work.saturating_sub(probes)
         }
         // The work in the record is without probes already, unless a recorder made the record.
-        Some(fold) if fold.probes > 0 => fold.work,
-        Some(fold) => fold
-            .work
-            .saturating_sub(probe_ticks(dag, s, Some(fold), probe)),
+        _ => fold.work,
     }
 }

@@ -320,7 +320,9 @@ impl Observer for Ledger<'_> {
                 return;
             }
         }
-        let Entry { cause, block, .. } = self.ready.cause(waiting, all, &self.grain, &self.loops);
+        let Entry { cause, block, .. } =
+            self.ready
+                .cause(waiting, all, (&self.grain, &self.own_gaps), &self.loops);
         let lost = u128::from(all) + gap;
         if cause == Cause::Descheduled {
             self.book.add_without_strand(cause, block, lost, s);

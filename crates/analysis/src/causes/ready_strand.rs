@@ -3,6 +3,7 @@
 use workspan_dag::{Dag, EdgeKind, NONE, OffCpuReason, Steals, StrandId, TaskKind};
 
 use super::book::Entry;
+use super::gaps_by_parent::GapsByParent;
 use super::grain::Grain;
 use super::restrained_stealing::RestrainedWaits;
 use super::spawn_loop::SpawnLoops;
@@ -43,7 +44,7 @@ impl<'a> ReadyStrands<'a> {
         &mut self,
         waiting: &ReadyInterval,
         served: u64,
-        grain: &Grain,
+        (grain, siblings): (&Grain, &GapsByParent),
         loops: &SpawnLoops,
     ) -> Entry {
         let (dag, s) = (self.dag, waiting.strand as usize);
@@ -102,6 +103,11 @@ impl<'a> ReadyStrands<'a> {
         }
         if !is_new {
             return Entry::new(Cause::SlowThief, starts);
+        }
+        // A thief hardly gets hold of a queue that other threads lock for every small task.
+        let is_congested = dag.meta.run.shared_queue && siblings.are_small(dag, task);
+        if is_congested && !is_put {
+            return Entry::new(Cause::GrainFine, CodeBlock::whole_site(site));
         }
         let restrained = self.restrained.as_ref();
         let cause = match restrained.is_some_and(|waits| waits.kept(waiting)) {

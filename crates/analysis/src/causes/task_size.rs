@@ -4,9 +4,8 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Folded, PlaceId, StrandId};
 
-use super::grain::own_time;
+use super::grain::{folded_time, own_time};
 use crate::off_cpu::OffCpuCursor;
-use crate::weight::{on_cpu, probe_ticks};
 
 /// Number and running time of tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -30,16 +29,17 @@ pub(super) fn by_site(dag: &Dag, probe: u64) -> Vec<TaskSize> {
     let mut offs = OffCpuCursor::new(dag);
     let mut folds = dag.folded.cursor();
     for s in checked(0..dag.strands.len()) {
-        let off = offs.inside(s as StrandId);
         let own = dag.tasks.site[dag.strands.task[s] as usize];
         match folds.record(s as StrandId) {
             None => {
-                let probes = probe_ticks(dag, s, None, probe);
-                let ticks = on_cpu(dag, s, off).saturating_sub(probes);
-                sizes[own as usize].work += u128::from(ticks);
+                let off = offs.inside(s as StrandId);
+                sizes[own as usize].work += u128::from(own_time(dag, s, off, probe));
             }
             Some(fold) => {
-                let work = own_time(dag, s, off, Some(fold), probe);
+                let off = offs.in_tasks(s as StrandId, fold);
+                let work = folded_time(dag, s, fold, probe)
+                    .saturating_sub(off.descheduled)
+                    .saturating_sub(off.blocked);
                 for (site, count, ticks) in by_lengths(fold, own, work) {
                     let size = &mut sizes[site as usize];
                     size.tasks += u128::from(count);

@@ -208,6 +208,32 @@ fn slow_thief() {
     is_not_found(&late(10), Cause::SlowThief);
 }
 
+/// A large task is ready for 200 ticks while a worker is free, and the other one locks the queue
+/// for small tasks of the same site.
+#[test]
+fn small_tasks_keep_thieves_from_a_shared_queue() {
+    let run_with = |queue: &'static str, length: u64| {
+        let mut run = Run::new(2).burden(5).fact("task queue", queue);
+        let large = run.create(0, 0, 0, "task");
+        let mut t = 0;
+        while t < 200 {
+            let small = run.create(0, 0, t, "task");
+            run.wait_for(0, 0, t, small);
+            run.task(small, 0, t, t + length);
+            t += length;
+            run.resume(0, 0, t);
+        }
+        run.wait(0, 0, t);
+        run.task(large, 1, 200, 230);
+        run.resume(0, 0, 230);
+        run.end(0, 0, 230);
+        run
+    };
+    is_found(&run_with("shared", 5), Cause::GrainFine, "task", 200);
+    is_found(&run_with("by thread", 5), Cause::SlowThief, "task", 200);
+    is_found(&run_with("shared", 19), Cause::SlowThief, "task", 200);
+}
+
 /// A thread waits in a task for a child that the other thread took, while a task that is not a
 /// child of the waiting one is ready. Then it runs the child itself.
 #[test]
@@ -476,4 +502,35 @@ fn nothing() {
     let (_, report) = measured(&run);
     assert!(report.causes.lost > 0);
     assert!(report.causes.findings().is_empty());
+}
+
+/// The small tasks are inside a folded strand, in which their thread is preempted for most of the
+/// time. What they take without that is their size.
+#[test]
+fn preempted_time_does_not_make_folded_tasks_larger() {
+    let run_with = |preempted: bool| {
+        let off = if preempted {
+            "{\"ev\":\"off\",\"t\":50,\"w\":0,\"why\":\"preempted\"}\n{\"ev\":\"on\",\"t\":350,\"w\":0}\n"
+        } else {
+            ""
+        };
+        let text = format!(
+            r#"{{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","burden":5,"facts":[{{"key":"task queue","value":"shared"}}]}}
+{{"ev":"begin","t":0,"w":0,"task":0}}
+{{"ev":"create","t":0,"w":0,"task":0,"child":1,"site":"task"}}
+{{"ev":"resume","t":0,"w":0,"task":0}}
+{{"ev":"folded","t":1,"w":0,"task":0,"work":500,"span":500,"ready_integral":0,"tasks":40,"spawns":40,"syncs":40,"strands":120,"levels":1,"envelope":[[500,0]],"sites":[{{"site":"task","count":40,"work":500,"span":500,"critical_work":500,"lengths":[0,0,0,40]}}],"blocks":[["task",null,500]]}}
+{off}{{"ev":"wait","t":500,"w":0,"task":0}}
+{{"ev":"begin","t":450,"w":1,"task":1}}
+{{"ev":"end","t":480,"w":1,"task":1}}
+{{"ev":"resume","t":500,"w":0,"task":0}}
+{{"ev":"end","t":500,"w":0,"task":0}}"#
+        );
+        let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
+        let report = report(&dag, &Options::default()).unwrap();
+        report.causes.by_cause[Cause::GrainFine as usize] > 0
+    };
+    // A task of 500 / 40 ticks is not small, one of 200 / 40 is.
+    assert!(run_with(true));
+    assert!(!run_with(false));
 }

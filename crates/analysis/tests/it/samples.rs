@@ -249,3 +249,43 @@ fn code_is_not_named_by_the_few_samples_that_have_a_name() {
     assert_eq!(codes([0, 0, 1, 0, 0]), "root");
     assert_eq!(codes([1, 1, 1, 0, 0]), "pthread_mutex_lock");
 }
+
+/// Which samples count as the runtime's own: its functions, and memory management and system calls
+/// for it, but neither the program's code that it calls nor an algorithm of the runtime.
+#[test]
+fn the_runtimes_part_of_the_work() {
+    let frames = [
+        ("GOMP_task", true, false),
+        ("malloc", false, false),
+        ("sched_yield", false, false),
+        ("work", false, true),
+        ("tbb::detail::d1::quick_sort", true, false),
+        ("tbb::detail::r1::spawn", true, false),
+        ("rayon_core_real::join::join", true, false),
+        ("library_code", false, false),
+    ];
+    let in_runtime = |stack: &[usize]| {
+        let mut text = RUN.lines().take(15).collect::<Vec<_>>().join("\n");
+        for (frame, (function, runtime, of_program)) in frames.into_iter().enumerate() {
+            let file = if of_program {
+                ",\"file\":\"a.c\",\"line\":9"
+            } else {
+                ""
+            };
+            text += &format!(
+                "\n{{\"ev\":\"frame\",\"frame\":{frame},\"function\":\"{function}\",\"runtime\":{runtime}{file}}}"
+            );
+        }
+        text += &format!("\n{{\"ev\":\"stack\",\"stack\":0,\"frames\":{stack:?}}}");
+        text += "\n{\"ev\":\"sample\",\"t\":5,\"w\":0,\"stack\":0}";
+        let profile = sample_profile(&text::read_str(&text).unwrap(), &[]);
+        assert_eq!((profile.inside, profile.outside), (1, 0));
+        profile.in_runtime == 1
+    };
+    for stack in [&[0, 3][..], &[0], &[1, 0, 3], &[2, 0], &[5, 3], &[6, 3]] {
+        assert!(in_runtime(stack), "{stack:?}");
+    }
+    for stack in [&[3, 0][..], &[1, 3, 0], &[4, 3], &[1], &[7, 0], &[1, 7, 0]] {
+        assert!(!in_runtime(stack), "{stack:?}");
+    }
+}

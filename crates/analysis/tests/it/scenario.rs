@@ -24,7 +24,7 @@ pub struct Run {
     lines: Vec<Line>,
     depends: Vec<(u64, u64)>,
     detached: BTreeSet<u64>,
-    tasks_in_waits: Option<&'static str>,
+    fact: Option<(&'static str, &'static str)>,
 }
 
 /// The name of `site` in a renamed run.
@@ -43,7 +43,7 @@ impl Run {
             lines: Vec::new(),
             depends: Vec::new(),
             detached: BTreeSet::new(),
-            tasks_in_waits: None,
+            fact: None,
         };
         run.begin(0, 0, 0);
         run
@@ -55,8 +55,13 @@ impl Run {
     }
 
     /// What a thread may run while a task waits on it.
-    pub fn tasks_in_waits(mut self, may: &'static str) -> Run {
-        self.tasks_in_waits = Some(may);
+    pub fn tasks_in_waits(self, may: &'static str) -> Run {
+        self.fact("tasks in waits", may)
+    }
+
+    /// A fact in the header.
+    pub fn fact(mut self, key: &'static str, value: &'static str) -> Run {
+        self.fact = Some((key, value));
         self
     }
 
@@ -196,8 +201,9 @@ impl Run {
     }
 
     pub fn text(&self) -> String {
-        let fact = |may| format!(",\"facts\":[{{\"key\":\"tasks in waits\",\"value\":\"{may}\"}}]");
-        let facts = self.tasks_in_waits.map(fact).unwrap_or_default();
+        let fact =
+            |(key, value)| format!(",\"facts\":[{{\"key\":\"{key}\",\"value\":\"{value}\"}}]");
+        let facts = self.fact.map(fact).unwrap_or_default();
         let mut out = vec![format!(
             "{{\"workspan_trace\":1,\"workers\":{},\"time_unit\":\"ns\",\"steals\":\"child\",\"burden\":{}{}}}",
             self.workers, self.burden, facts

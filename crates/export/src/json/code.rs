@@ -13,6 +13,7 @@ pub(super) struct SamplesJson<'a> {
     /// Number of samples inside strands. `outside` counts those taken while the thread ran no
     /// strand or was in the recorder's code (which `recording` counts).
     inside: u64,
+    in_runtime: u64,
     outside: u64,
     recording: u64,
     lines: Vec<LineJson<'a>>,
@@ -46,6 +47,7 @@ pub(super) fn samples(report: &Report) -> Option<SamplesJson<'_>> {
     Some(SamplesJson {
         hertz: heat.hertz,
         inside: heat.inside,
+        in_runtime: heat.in_runtime,
         outside: heat.outside,
         recording: heat.recording,
         lines: heat

@@ -300,11 +300,32 @@ fn machine(view: &View) -> Option<Vec<Piece>> {
     Some(vec![plain(text + ".")])
 }
 
+/// Minimum number of samples in strands for a share of them.
+const MIN_SAMPLES: u64 = 50;
+/// Minimum share of the samples in strands that are a runtime's, in percent, that is told.
+const MIN_RUNTIME_PERCENT: u64 = 30;
+
+/// The share of the work in which a runtime created, queued and waited for tasks, in percent, by
+/// samples; `None` if it is small or not known.
+fn runtime_percent(view: &View) -> Option<u64> {
+    let samples = &view.report.samples;
+    let percent = (100 * samples.in_runtime).checked_div(samples.inside)?;
+    let is_told = samples.inside >= MIN_SAMPLES && percent >= MIN_RUNTIME_PERCENT;
+    is_told.then_some(percent)
+}
+
 /// Says that tasks are small, whatever else limits the program: scheduling costs more than the
-/// average strand.
+/// average strand, or is most of the work.
 fn small_tasks(view: &View) -> Option<Vec<Piece>> {
     let ws = &view.report.work_span;
-    let short = short_strands(ws, view.measured)?;
+    let runtime = runtime_percent(view).map(|percent| {
+        plain(format!(
+            "By samples, {percent} % of the work is the runtime's, to create, queue and wait for tasks; parallelism and bounds include it."
+        ))
+    });
+    let Some(short) = short_strands(ws, view.measured) else {
+        return runtime.map(|share| vec![share]);
+    };
     // Name the site that creates most tasks; roots have no creator.
     let sites = view.report.sites.iter().filter(|s| s.site != ROOT_PLACE);
     let most = sites.max_by_key(|s| (s.count, Reverse(s.site)));
@@ -327,5 +348,9 @@ fn small_tasks(view: &View) -> Option<Vec<Piece>> {
             ": a strand has {average} instructions on average, and below {threshold} the overhead of scheduling dominates."
         ),
     }));
+    if let Some(share) = runtime {
+        words.push(plain(" "));
+        words.push(share);
+    }
     Some(words)
 }

@@ -12,7 +12,7 @@ use workspan_trace::entry::{
     self, FrameEntry, Note, OTHER_THREADS, RankCall, RankCallsEntry, SamplesEntry, StackEntry,
     StopsEntry, ThreadEntry, WaitEntry, WaitKind, WaitsEntry,
 };
-use workspan_trace::note_keys::{SAMPLE_HZ, STOPS, WARNING};
+use workspan_trace::note_keys::{SAMPLE_HZ, SAMPLES_IN_KERNEL, STOPS, WARNING};
 use workspan_trace::reader::Tolerance;
 use workspan_trace::window::Window;
 use workspan_trace::{Trace, TraceWriter};
@@ -215,6 +215,11 @@ impl Samples {
                     .to_owned(),
             };
             notes.push(Note::new(STOPS, told));
+            let kernel = match workspan_perf::kernel_is_sampled() {
+                true => "yes",
+                false => "no; that needs kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON",
+            };
+            notes.push(Note::new(SAMPLES_IN_KERNEL, kernel));
         }
         let mut refused = self.refused.clone();
         refused.sort();

@@ -90,6 +90,15 @@ fn tasks_in_waits(runtimes: &[String]) -> Option<Note> {
     all.then(|| Note::new(key::TASKS_IN_WAITS, "descendants"))
 }
 
+/// A note if all of the process's `runtimes` have one queue of tasks a team.
+fn task_queue(runtimes: &[String]) -> Option<Note> {
+    let is_shared = |note: &String| {
+        workspan_runtimes::Runtime::from_note(note).is_some_and(|runtime| runtime.shared_queue)
+    };
+    let all = !runtimes.is_empty() && runtimes.iter().all(is_shared);
+    all.then(|| Note::new(key::TASK_QUEUE, "shared"))
+}
+
 /// Writes the trace of `spool`, with the kernel's observations of its process, to `output`, a new
 /// file that the caller then renames. If only parts of the run are kept, each is written to a file
 /// of its own, whose name has an additional number. Returns the files with the facts about them.
@@ -143,6 +152,7 @@ pub fn finalize(
         .chain(off_cpu.notes(told.estimated))
         .chain(off_cpu.samples.notes())
         .chain(tasks_in_waits(&told.all(key::RUNTIME)))
+        .chain(task_queue(&told.all(key::RUNTIME)))
         .chain((unseen_ns > 0).then(|| Note::new(key::UNSEEN_OFF_NS, unseen_ns.to_string())))
         .chain(costs)
         .collect();
