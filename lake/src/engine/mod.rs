@@ -51,6 +51,18 @@ pub struct Damage {
     pub why: String,
 }
 
+/// A cluster gave no answer in time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoAnswer(pub(crate) String);
+
+impl std::fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoAnswer {}
+
 /// Answers queries to a lake.
 pub struct Engine {
     root: Root,
@@ -180,6 +192,11 @@ impl Engine {
     pub fn failed(&self, error: DataFusionError) -> anyhow::Error {
         if self.cluster.is_none() {
             return error.into();
+        }
+        if let DataFusionError::External(inner) = &error
+            && let Some(none) = inner.downcast_ref::<NoAnswer>()
+        {
+            return none.clone().into();
         }
         // The error becomes text, so that a closed connection is not mistaken for closed stdout.
         let text = error.strip_backtrace();

@@ -1,6 +1,7 @@
 //! The stand-in for the Ballista client in a build without it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::bail;
 use datafusion::execution::SendableRecordBatchStream;
@@ -18,7 +19,7 @@ impl Cluster {
     ///
     /// # Errors
     /// Always.
-    pub fn open(address: &str, _root: &Root) -> anyhow::Result<Cluster> {
+    pub fn open(address: &str, _root: &Root, _timeout: Duration) -> anyhow::Result<Cluster> {
         bail!(
             "--cluster {address}: this workspan-lake is built without a client of Ballista; \
              `cargo install workspan-lake --features cluster` builds it with one (in a clone: `cargo install --path lake --features cluster`)"

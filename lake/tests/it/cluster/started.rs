@@ -120,6 +120,65 @@ fn an_executor_that_is_killed_in_the_middle_of_a_query_changes_no_answer() {
     panic!("no executor was killed in the middle of a query");
 }
 
+/// An executor that is stopped, or whose host is gone, closes no connection.
+#[test]
+#[ignore = "needs Ballista's programs: cargo xtask test lake"]
+fn an_executor_that_stops_without_a_sign_changes_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("lake");
+    add(&root, &wide_traces(folder.path(), 24), &["--detail"]);
+    let expected = asked(&root, LONG_QUERY, None);
+    let mut stopped = 0;
+    for moment in [0.5, 0.3, 0.7, 0.2, 0.8] {
+        // The scheduler gives an executor up after 6 seconds.
+        let cluster = Cluster::start(2, &[]);
+        let address = cluster.address();
+        let begun = Instant::now();
+        asked(&root, LONG_QUERY, Some(&address));
+        let pause = begun.elapsed().mul_f64(moment);
+        let mut query = Command::new(env!("CARGO_BIN_EXE_workspan-lake"));
+        query.arg("sql").arg(&root).arg(LONG_QUERY);
+        query.args(["--format", "csv", "--cluster", &address, "--timeout", "10m"]);
+        query.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut query = query.spawn().unwrap();
+        std::thread::sleep(pause);
+        signal("-STOP", cluster.executors[0].id());
+        let is_in_the_middle = query.try_wait().unwrap().is_none();
+        let there = query.wait_with_output().unwrap();
+        let said = text(&there.stderr);
+        assert!(there.status.success(), "{said}");
+        assert_eq!(text(&there.stdout), text(&expected.stdout), "{said}");
+        stopped += usize::from(is_in_the_middle);
+        if stopped == 2 {
+            return;
+        }
+    }
+    panic!("no executor was stopped in the middle of a query");
+}
+
+#[test]
+#[ignore = "needs Ballista's programs: cargo xtask test lake"]
+fn a_cluster_that_does_not_answer_in_time_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("lake");
+    add(&root, &wide_traces(folder.path(), 2), &["--detail"]);
+    let cluster = Cluster::start(1, &[]);
+    signal("-STOP", cluster.executors[0].id());
+    let mut query = Command::new(env!("CARGO_BIN_EXE_workspan-lake"));
+    query.arg("sql").arg(&root).arg(LONG_QUERY);
+    query.args(["--cluster", &cluster.address(), "--timeout", "2s"]);
+    let output = query.output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("within 2 s"), "{said}");
+    assert!(said.contains("--executor-timeout-seconds"), "{said}");
+}
+
+fn signal(which: &str, process: u32) {
+    let sent = Command::new("kill").args([which, &process.to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
 /// Traces of `n` programs with 300 tasks each. One worker creates the tasks and another one runs
 /// them.
 fn wide_traces(folder: &Path, n: u64) -> Vec<PathBuf> {
