@@ -42,6 +42,10 @@ use shown::{Files, FilteredStore};
 /// Maximum number of attempts for a query if the cluster loses executors.
 const ATTEMPTS: usize = 3;
 
+/// Maximum number of files of a table whose columns' statistics are read for planning. They take a
+/// pass over all footers, and some 40 kB of memory a file.
+const MAX_FILES_WITH_STATISTICS: usize = 5000;
+
 /// A file that is left out of answers because it is damaged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
@@ -224,6 +228,7 @@ impl Engine {
         let folders = folders.map(|(name, _)| ((*name).to_owned(), DataType::Utf8));
         let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
             .with_file_extension(".parquet")
+            .with_collect_stat(found.whole.len() <= MAX_FILES_WITH_STATISTICS)
             .with_table_partition_cols(folders.collect());
         let url = ListingTableUrl::parse(self.root.table_url(table.name))?;
         let config = ListingTableConfig::new(url)
