@@ -42,9 +42,9 @@ use shown::{Files, FilteredStore};
 /// Maximum number of attempts for a query if the cluster loses executors.
 const ATTEMPTS: usize = 3;
 
-/// Maximum number of files of a table whose columns' statistics are read for planning. They take a
-/// pass over all footers, and some 40 kB of memory a file.
-const MAX_FILES_WITH_STATISTICS: usize = 5000;
+/// Maximum number of runs for which the statistics of files' columns are read for planning. They
+/// take a pass over the footers of a file a run, and some 40 kB of memory each.
+const MAX_RUNS_WITH_STATISTICS: usize = 5000;
 
 /// A file that is left out of answers because it is damaged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Engine {
             );
         }
         let files = Files::default();
-        let context = context(&root, memory, &files, cluster.is_some())?;
+        let context = context(&root, memory, &files, (cluster.is_some(), runs.len()))?;
         Ok(Engine {
             root,
             memory,
@@ -228,7 +228,6 @@ impl Engine {
         let folders = folders.map(|(name, _)| ((*name).to_owned(), DataType::Utf8));
         let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
             .with_file_extension(".parquet")
-            .with_collect_stat(found.whole.len() <= MAX_FILES_WITH_STATISTICS)
             .with_table_partition_cols(folders.collect());
         let url = ListingTableUrl::parse(self.root.table_url(table.name))?;
         let config = ListingTableConfig::new(url)
@@ -257,8 +256,8 @@ impl Engine {
             // The engine caches listings.
             self.files = Files::default();
             self.asked.clear();
-            let is_cluster = self.cluster.is_some();
-            self.context = context(&self.root, self.memory, &self.files, is_cluster)?;
+            let size = (self.cluster.is_some(), self.runs.len());
+            self.context = context(&self.root, self.memory, &self.files, size)?;
         }
         Ok(found)
     }
@@ -273,7 +272,7 @@ fn context(
     root: &Root,
     memory: usize,
     files: &Files,
-    is_cluster: bool,
+    (is_cluster, runs): (bool, usize),
 ) -> anyhow::Result<SessionContext> {
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
@@ -286,7 +285,9 @@ fn context(
     } else {
         SessionConfig::new()
     };
-    let mut config = config.with_information_schema(true);
+    let mut config = config
+        .with_information_schema(true)
+        .with_collect_statistics(runs <= MAX_RUNS_WITH_STATISTICS);
     config.options_mut().execution.parquet.pushdown_filters = true;
     Ok(SessionContext::new_with_config_rt(config, runtime))
 }
