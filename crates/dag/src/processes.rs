@@ -64,7 +64,9 @@ impl HostClock {
         let Some(uncertainty) = self.uncertainty_ns else {
             return match self.bounds {
                 0 => format!("{seconds:.6} s {side} by the wall clocks, nothing confirms that"),
-                n => format!("{seconds:.6} s {side} at least or at most ({n} bounds from one side)"),
+                n => {
+                    format!("{seconds:.6} s {side} at least or at most ({n} bounds from one side)")
+                }
             };
         };
         let uncertainty = match uncertainty {

@@ -136,8 +136,8 @@ impl Cluster {
     /// the whole answer has to be there within the cluster's timeout.
     ///
     /// # Errors
-    /// The plan cannot be sent, its execution fails, or there is no answer in time. The stream fails
-    /// if the rest of the answer does not come in time.
+    /// The plan cannot be sent, its execution fails, or there is no answer in time. The stream
+    /// fails if the rest of the answer does not come in time.
     pub async fn execute(
         &self,
         plan: Arc<dyn ExecutionPlan>,

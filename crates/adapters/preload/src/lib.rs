@@ -14,7 +14,7 @@
 //! | `WORKSPAN_USER_LD_PRELOAD` | the user's `LD_PRELOAD`; unset: there was none |
 //! | `WORKSPAN_PROGRAM` | path of the program to record; unset or empty: any |
 //! | `WORKSPAN_FOLLOW` | not empty: record children too; the id of the process `record` started |
-//! | `WORKSPAN_WATCH_SCOPE` | the kernel and namespaces that `record` watches; unset or empty: ours |
+//! | `WORKSPAN_WATCH_SCOPE` | kernel and namespaces that `record` watches; unset: ours |
 //! | `WORKSPAN_MAX_OVERHEAD` | limit in millionths (0: none), `:`, tasks a thread records first |
 //! | `WORKSPAN_SCHEDSTAT` | not empty: read the threads' scheduling statistics |
 //! | `WORKSPAN_COUNTERS` | counters, separated by commas: `name:type:config:kernel` |

@@ -1,5 +1,5 @@
-//! Ranks of MPI on several hosts. The hosts are namespaces of this machine with other names, process
-//! ids and monotonic clocks, which a script in place of `ssh` enters.
+//! Ranks of MPI on several hosts. The hosts are namespaces of this machine with other names,
+//! process ids and monotonic clocks, which a script in place of `ssh` enters.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,11 @@ fn check(report: &Value, compiler: &str) {
     assert_eq!(late["id"], "late-rank", "{compiler}: {report:#}");
     let at = &late["blocked_in"];
     assert_eq!(at["late"]["rank"], 1, "{compiler}: {late:#}");
-    assert_eq!(at["line"], line("// waits: collective"), "{compiler}: {late:#}");
+    assert_eq!(
+        at["line"],
+        line("// waits: collective"),
+        "{compiler}: {late:#}"
+    );
     let hosts: Vec<&str> = report["processes"]
         .as_array()
         .unwrap()

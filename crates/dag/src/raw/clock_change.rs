@@ -54,11 +54,7 @@ impl<F: Fn(u64) -> u64> ClockChange<F> {
     fn meta(&self, meta: &mut Meta) {
         meta.time_unit = TimeUnit::Ns;
         meta.ticks_per_second = self.ticks_per_second;
-        self.lengths([
-            &mut meta.burden,
-            &mut meta.probe_cost,
-            &mut meta.join_cost,
-        ]);
+        self.lengths([&mut meta.burden, &mut meta.probe_cost, &mut meta.join_cost]);
         let known = [&mut meta.run.cpu_time, &mut meta.run.cpu_time_of_others];
         self.lengths(known.into_iter().flatten());
     }
@@ -122,7 +118,11 @@ impl RawTrace {
         change.meta(&mut self.meta);
         change.times(self.strands.start.iter_mut());
         change.times(self.strands.end.iter_mut());
-        change.times(self.offs.iter_mut().flat_map(|o| [&mut o.start, &mut o.end]));
+        change.times(
+            self.offs
+                .iter_mut()
+                .flat_map(|o| [&mut o.start, &mut o.end]),
+        );
         let runs = self.recorder_runs.iter_mut();
         change.times(runs.flat_map(|run| [&mut run.start, &mut run.end]));
         change.lengths(self.start_waits.iter_mut().map(|(_, ticks)| ticks));

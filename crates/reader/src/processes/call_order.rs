@@ -188,7 +188,9 @@ mod tests {
 
     fn bounds(calls: &[ThreadCall], host: &[usize]) -> Vec<(Moment, Moment)> {
         let all = orders(calls, host);
-        all.iter().map(|order| (order.before, order.after)).collect()
+        all.iter()
+            .map(|order| (order.before, order.after))
+            .collect()
     }
 
     #[test]
@@ -202,7 +204,11 @@ mod tests {
         let found = bounds(&calls, &[0, 0, 1]);
         assert_eq!(found, [((0, 40), (1, 1060)), ((1, 1040), (0, 50))]);
         assert_eq!(bounds(&calls, &[0, 0, 0]), []);
-        assert!(orders(&calls, &[0, 0, 1]).iter().all(|order| order.is_certain));
+        assert!(
+            orders(&calls, &[0, 0, 1])
+                .iter()
+                .all(|order| order.is_certain)
+        );
     }
 
     #[test]

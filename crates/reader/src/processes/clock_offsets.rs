@@ -70,7 +70,7 @@ impl ClockOffset {
     }
 
     /// The time on the run's clock of a time on the host's. Never falls from one to the next.
-    pub(super) fn to_run(&self, ns: u64) -> i128 {
+    pub(super) fn to_run(self, ns: u64) -> i128 {
         let offset = self.line.at(self.span.moment(ns)).floor();
         i128::from(ns) + i128::from(self.base) + offset as i128
     }
@@ -161,25 +161,29 @@ fn bounds(
         is_anchored &= all.len() == count || clock.uncertainty.is_some();
     }
     let lowest = |is_certain: bool| {
-        let of = all.iter().filter(|b| b.2 == Side::AtLeast && b.4 == is_certain);
+        let of = all
+            .iter()
+            .filter(|b| b.2 == Side::AtLeast && b.4 == is_certain);
         of.map(|bound| bound.1).max()
     };
     let base = lowest(true).or_else(|| lowest(false));
     let base = base.or_else(|| all.iter().map(|bound| bound.1).min());
     let base = base.and_then(|base| i64::try_from(base).ok());
     let base = base.unwrap_or(span.by_wall_clock);
-    let list = all.into_iter().map(|(own, offset, side, error, is_certain)| {
-        let offset = (offset - i128::from(base)) as f64;
-        Bound {
-            moment: span.moment(own),
-            offset: match side {
-                Side::AtLeast => offset - error,
-                Side::AtMost => offset + error,
-            },
-            side,
-            is_certain,
-        }
-    });
+    let list = all
+        .into_iter()
+        .map(|(own, offset, side, error, is_certain)| {
+            let offset = (offset - i128::from(base)) as f64;
+            Bound {
+                moment: span.moment(own),
+                offset: match side {
+                    Side::AtLeast => offset - error,
+                    Side::AtMost => offset + error,
+                },
+                side,
+                is_certain,
+            }
+        });
     HostBounds {
         base,
         list: list.collect(),

@@ -72,7 +72,9 @@ fn host_name(member: &Member) -> Option<String> {
 
 /// Whether the processes ran on several hosts.
 pub(super) fn are_several(members: &[Member]) -> bool {
-    members.windows(2).any(|two| host_name(&two[0]) != host_name(&two[1]))
+    members
+        .windows(2)
+        .any(|two| host_name(&two[0]) != host_name(&two[1]))
 }
 
 /// The hosts, that of the lowest rank first.
@@ -165,7 +167,11 @@ fn calls(members: &[Member], hosts: &[Host], host_of: &[usize]) -> Vec<ThreadCal
         let (Some(launch), Some(rank)) = (launches[at], member.rank) else {
             continue;
         };
-        let ns = |t: u64| hosts[host_of[at]].ticks.ns(member.trace.first.saturating_add(t));
+        let ns = |t: u64| {
+            hosts[host_of[at]]
+                .ticks
+                .ns(member.trace.first.saturating_add(t))
+        };
         for (_, call) in &member.trace.raw.rank_calls {
             let (begin, end) = (ns(call.begin), ns(call.end()));
             calls.push(ThreadCall {

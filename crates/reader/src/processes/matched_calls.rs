@@ -97,7 +97,9 @@ pub(super) fn operations(calls: &[ThreadCall]) -> Vec<Vec<ThreadCall>> {
     }
     let agrees = |of_one: &Vec<ThreadCall>| {
         let function = of_one.first().map(|called| called.call.function);
-        of_one.iter().all(|called| Some(called.call.function) == function)
+        of_one
+            .iter()
+            .all(|called| Some(called.call.function) == function)
     };
     all.into_values().filter(agrees).collect()
 }

@@ -33,10 +33,7 @@ const MAX_PROCESSES_WITH_POOLS: usize = 64;
 ///
 /// # Errors
 /// There are more tasks or strands than there are numbers.
-pub(super) fn merge(
-    members: Vec<Member>,
-    clocks: Vec<HostClock>,
-) -> Result<MergedRun, Error> {
+pub(super) fn merge(members: Vec<Member>, clocks: Vec<HostClock>) -> Result<MergedRun, Error> {
     let numbers = ThreadNumbers::new(&members);
     let mut merged = RunMerger::default();
     let mut meta = run::meta(&members, &numbers);
@@ -47,7 +44,8 @@ pub(super) fn merge(
         || members.iter().any(|m| !m.trace.raw.pools.list.is_empty());
     let launches = number_launches(&members);
     let clock_errors = members.iter().map(|member| member.clock_error).collect();
-    meta.warnings.extend(clocks.iter().filter_map(run::clock_warning));
+    meta.warnings
+        .extend(clocks.iter().filter_map(run::clock_warning));
     let told = clocks.iter();
     let told = told.map(|clock| (format!("clock of {}", clock.host), clock.describe()));
     meta.facts.extend(told);

@@ -1,8 +1,8 @@
 //! The offsets of a clock that bounds leave possible.
 //!
 //! An offset changes with time at a constant rate, the drift. So it is a line, given by its values
-//! at two moments: where the host's part of the run begins and where it ends. A bound at some moment
-//! is a half-plane of such pairs, and all bounds together leave a convex polygon of them.
+//! at two moments: where the host's part of the run begins and where it ends. A bound at some
+//! moment is a half-plane of such pairs, and all bounds together leave a convex polygon of them.
 
 /// An offset at the begin and at the end of the part, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -165,11 +165,15 @@ impl OffsetRegion {
                 flat.push(line.between(next, own / (own - other)).begin);
             }
         }
-        let (low, high) = flat.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| {
-            (l.min(v), h.max(v))
-        });
+        let (low, high) = flat
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| {
+                (l.min(v), h.max(v))
+            });
         match low <= high {
-            true => [low, high].map(|at| OffsetLine { begin: at, end: at }).to_vec(),
+            true => [low, high]
+                .map(|at| OffsetLine { begin: at, end: at })
+                .to_vec(),
             false => self.extremes(),
         }
     }
@@ -188,7 +192,11 @@ impl OffsetRegion {
     pub(super) fn closest_to(&self, offset: f64) -> OffsetLine {
         let far = |line: &&OffsetLine| (line.begin - offset).abs().max((line.end - offset).abs());
         let order = |a: &&OffsetLine, b: &&OffsetLine| far(a).total_cmp(&far(b));
-        self.corners.iter().min_by(order).copied().unwrap_or_default()
+        self.corners
+            .iter()
+            .min_by(order)
+            .copied()
+            .unwrap_or_default()
     }
 }
 

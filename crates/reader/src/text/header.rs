@@ -151,7 +151,10 @@ fn clocks(line: &Line<'_>) -> Result<Vec<HostClock>, Error> {
         };
         Ok::<_, Error>(HostClock {
             host: told.text("host")?.to_owned(),
-            offset_ns: signed(told.whole_or("behind_ns", 0)?, told.whole_or("ahead_ns", 0)?),
+            offset_ns: signed(
+                told.whole_or("behind_ns", 0)?,
+                told.whole_or("ahead_ns", 0)?,
+            ),
             uncertainty_ns,
             drift: rate("slow_ppb")? - rate("fast_ppb")?,
             bounds: told.whole_or("bounds", 0)?,

@@ -9,8 +9,8 @@ use workspan_dag::{Dag, Error, OffCpuReason};
 use workspan_reader::{OpenOptions, processes};
 use workspan_test_kit::TraceFile;
 use workspan_trace::entry::{CallRole, Note, RankCall, SitePosition, WaitEntry, WaitsEntry};
-use workspan_trace::{ClockKind, bundle};
 use workspan_trace::wire::{Kind, primitive};
+use workspan_trace::{ClockKind, bundle};
 
 /// A process with a task of the first site and a task of the second one, between these ticks.
 fn process(from: u64, to: u64, rank: &'static str, calls: &[RankCall]) -> File {
@@ -399,7 +399,10 @@ fn clocks_of_two_hosts_are_compared_by_barriers() {
     };
     let name = |thread: u32| dag.meta.thread_names[thread as usize].as_str();
     assert_eq!((name(waiting), name(late)), ("rank 0", "rank 1"));
-    assert!((end - begin).abs_diff(10_000_000) <= uncertainty, "{long:?}");
+    assert!(
+        (end - begin).abs_diff(10_000_000) <= uncertainty,
+        "{long:?}"
+    );
     assert_eq!(dag.meta.warnings, [""; 0]);
     let fact = ("clock of far".to_owned(), clock.describe());
     assert!(dag.meta.facts.contains(&fact), "{:?}", dag.meta.facts);
@@ -418,5 +421,8 @@ fn without_common_calls_hosts_are_compared_by_their_wall_clocks() {
     // Both wall clocks are 0 in these files' headers.
     assert_eq!(clock.offset_ns, 7_000 - 5_000_000_000_000);
     let warning = dag.meta.warnings.concat();
-    assert!(warning.contains("The times of far are placed by its wall clock"), "{warning}");
+    assert!(
+        warning.contains("The times of far are placed by its wall clock"),
+        "{warning}"
+    );
 }

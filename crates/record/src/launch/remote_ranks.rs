@@ -159,7 +159,9 @@ mod tests {
         let (command, told) = passed("/usr/bin/mpirun.openmpi -x OMP_NUM_THREADS -n 4 ./solve");
         let arguments: Vec<_> = command.get_args().collect();
         assert_eq!(arguments[..3], ["-x", "LD_PRELOAD", "-x"], "{arguments:?}");
-        assert!(arguments.ends_with(&["-x", "OMP_NUM_THREADS", "-n", "4", "./solve"].map(OsStr::new)));
+        assert!(
+            arguments.ends_with(&["-x", "OMP_NUM_THREADS", "-n", "4", "./solve"].map(OsStr::new))
+        );
         assert_eq!((list(&command), told), (None, None));
         let (command, told) = passed("mpirun --mca mca_base_env_list A=1 -n 4 ./solve");
         assert_eq!(list(&command), None);
@@ -168,7 +170,11 @@ mod tests {
 
     #[test]
     fn other_programs_get_nothing() {
-        for other in ["srun -n 4 ./solve", "mpiexec.hydra -n 4 ./solve", "./solve -x y"] {
+        for other in [
+            "srun -n 4 ./solve",
+            "mpiexec.hydra -n 4 ./solve",
+            "./solve -x y",
+        ] {
             let (command, told) = passed(other);
             assert_eq!((list(&command), told), (None, None), "{other}");
         }

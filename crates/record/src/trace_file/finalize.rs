@@ -142,7 +142,10 @@ pub fn finalize(
     let facts = facts
         .iter()
         .filter(|note| own || !follow || note.key != EXIT_STATUS);
-    warnings.extend(told.still_running(trace.header.pid).filter(|_| follow && !outside_watch));
+    warnings.extend(
+        told.still_running(trace.header.pid)
+            .filter(|_| follow && !outside_watch),
+    );
     let folder = workspace.root.iter();
     let folder = folder.map(|root| Note::new(key::SOURCE_FOLDER, root.to_string_lossy()));
     let notes: Vec<Note> = facts

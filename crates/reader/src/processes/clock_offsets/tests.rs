@@ -107,15 +107,18 @@ impl TrueClock {
     }
 }
 
-/// The run: hosts, and for each call the moment at which the last rank enters, and for each host how
-/// much earlier it entered and how much later it left.
+/// The run: hosts, and for each call the moment at which the last rank enters, and for each host
+/// how much earlier it entered and how much later it left.
 type Run = (Vec<TrueClock>, Vec<(u64, Vec<(u64, u64)>)>);
 
 fn runs() -> impl Strategy<Value = Run> {
     let clock = (0..1u64 << 50, 0.0..100e-6).prop_map(|(start, drift)| TrueClock { start, drift });
     (2usize..5).prop_flat_map(move |hosts| {
         let around = (0..2_000_000u64, 1..200_000u64);
-        let call = (2_000_000..60_000_000_000u64, prop::collection::vec(around, hosts));
+        let call = (
+            2_000_000..60_000_000_000u64,
+            prop::collection::vec(around, hosts),
+        );
         (
             prop::collection::vec(clock.clone(), hosts),
             prop::collection::vec(call, 1..60),

@@ -131,13 +131,21 @@ impl Writer<'_> {
         self.each("clocks", &processes.clocks, |w, clock| {
             w.put("{\"host\":");
             w.quoted(&clock.host);
-            let side = if clock.offset_ns < 0 { "ahead_ns" } else { "behind_ns" };
+            let side = if clock.offset_ns < 0 {
+                "ahead_ns"
+            } else {
+                "behind_ns"
+            };
             w.number(side, clock.offset_ns.unsigned_abs());
             if let Some(uncertainty) = clock.uncertainty_ns {
                 w.number("uncertainty_ns", uncertainty);
             }
             if clock.drift != 0.0 {
-                let side = if clock.drift < 0.0 { "fast_ppb" } else { "slow_ppb" };
+                let side = if clock.drift < 0.0 {
+                    "fast_ppb"
+                } else {
+                    "slow_ppb"
+                };
                 w.number(side, clock.drift.abs());
             }
             w.number("bounds", clock.bounds);
