@@ -175,7 +175,9 @@ fn a_cluster_that_does_not_answer_in_time_is_an_error() {
 }
 
 fn signal(which: &str, process: u32) {
-    let sent = Command::new("kill").args([which, &process.to_string()]).status();
+    let sent = Command::new("kill")
+        .args([which, &process.to_string()])
+        .status();
     assert!(sent.unwrap().success());
 }
 
