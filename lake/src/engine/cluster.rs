@@ -24,6 +24,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use futures::StreamExt;
+use futures::future::{Either, select};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -42,6 +43,17 @@ const SILENT_FOR: Duration = Duration::from_secs(90);
 /// Maximum size of a message that this process sends or receives. Scheduler and executors have
 /// limits of their own.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
+
+/// Time between two looks at the number of executors.
+const COUNT_INTERVAL: Duration = Duration::from_secs(2);
+
+/// What became of a plan that was sent to the cluster.
+pub enum Sent {
+    /// The answer.
+    Answer(SendableRecordBatchStream),
+    /// The cluster lost an executor meanwhile, so that there is no answer, or a wrong one.
+    LostExecutor,
+}
 
 /// A cluster, given by the address of its scheduler.
 #[derive(Debug, Clone)]
@@ -142,10 +154,18 @@ impl Cluster {
         &self,
         plan: Arc<dyn ExecutionPlan>,
         context: &SessionContext,
-    ) -> datafusion::error::Result<SendableRecordBatchStream> {
+    ) -> datafusion::error::Result<Sent> {
         let deadline = Instant::now() + self.timeout;
-        let answer = timeout_at(deadline, self.send(plan, context)).await;
-        let stream = answer.map_err(|_| self.no_answer())??;
+        let before = self.executors();
+        let answer = std::pin::pin!(timeout_at(deadline, self.send(plan, context)));
+        let loss = std::pin::pin!(self.loss(before));
+        let stream = match select(answer, loss).await {
+            Either::Left((answer, _)) => answer.map_err(|_| self.no_answer())??,
+            Either::Right(_) => return Ok(Sent::LostExecutor),
+        };
+        if self.executors() < before {
+            return Ok(Sent::LostExecutor);
+        }
         let schema = stream.schema();
         let cluster = self.clone();
         let bounded = futures::stream::unfold(Some(stream), move |rest| {
@@ -159,7 +179,25 @@ impl Cluster {
                 }
             }
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, bounded)))
+        let bounded = RecordBatchStreamAdapter::new(schema, bounded);
+        Ok(Sent::Answer(Box::pin(bounded)))
+    }
+
+    /// Ends when the scheduler counts fewer executors than before. The others may then wait for the
+    /// lost one's data for ever: their connections to each other have no time limit in Ballista
+    /// 55.0.0.
+    async fn loss(&self, before: Option<usize>) {
+        loop {
+            tokio::time::sleep(COUNT_INTERVAL).await;
+            let cluster = self.clone();
+            let now = tokio::task::spawn_blocking(move || cluster.executors()).await;
+            // A scheduler that does not answer is another failure, which the query tells.
+            if let Ok(Some(now)) = now
+                && Some(now) < before
+            {
+                return;
+            }
+        }
     }
 
     async fn send(
@@ -191,8 +229,9 @@ impl Cluster {
         let who = match (&silent[..], self.executors()) {
             ([], None) => "the scheduler does not answer either".to_owned(),
             ([], Some(n)) => format!(
-                "the scheduler counts {n} executors; one that was stopped, or whose host is gone, counts until \
-                --executor-timeout-seconds (180) of the scheduler have passed, and then others repeat its work"
+                "the scheduler counts {n} executors. One that was stopped, or whose host is gone, counts until the scheduler's \
+                --executor-timeout-seconds (180) have passed; others that wait for its data may wait for ever. End the executors, \
+                start them again, and ask again"
             ),
             (silent, _) => format!(
                 "nothing was heard of {}: end that program, start it again, and ask again; the scheduler gives such an executor \
@@ -210,7 +249,7 @@ impl Cluster {
     }
 
     /// The number of executors that the scheduler reports, if it does.
-    pub fn executors(&self) -> Option<usize> {
+    fn executors(&self) -> Option<usize> {
         let answer = self.asked("/readyz").ok()?;
         let told = answer.split("ready: ").nth(1)?;
         told.split([' ', '/']).next()?.parse().ok()

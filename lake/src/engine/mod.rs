@@ -36,7 +36,7 @@ use crate::layout::RunName;
 use crate::root::Root;
 use crate::say;
 use crate::tables::{FOLDER_COLUMNS, LakeTable, named, tables};
-pub use cluster::Cluster;
+pub use cluster::{Cluster, Sent};
 use shown::{Files, FilteredStore};
 
 /// Maximum number of attempts for a query if the cluster loses executors.
@@ -181,10 +181,8 @@ impl Engine {
     ) -> anyhow::Result<SendableRecordBatchStream> {
         let plan = planned.create_physical_plan().await?;
         for _ in 0..ATTEMPTS {
-            let before = cluster.executors();
-            let stream = cluster.execute(Arc::clone(&plan), &self.context).await;
-            let stream = stream.map_err(|error| self.failed(error))?;
-            if cluster.executors() >= before {
+            let sent = cluster.execute(Arc::clone(&plan), &self.context).await;
+            if let Sent::Answer(stream) = sent.map_err(|error| self.failed(error))? {
                 return Ok(stream);
             }
             say!("the cluster lost an executor: the query is asked again");

@@ -10,6 +10,14 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::root::Root;
 
+/// What became of a plan that was sent to a cluster.
+pub enum Sent {
+    /// The answer.
+    Answer(SendableRecordBatchStream),
+    /// The cluster lost an executor.
+    LostExecutor,
+}
+
 /// A cluster that cannot be opened.
 #[derive(Debug, Clone)]
 pub enum Cluster {}
@@ -39,12 +47,7 @@ impl Cluster {
         &self,
         _plan: Arc<dyn ExecutionPlan>,
         _context: &SessionContext,
-    ) -> datafusion::error::Result<SendableRecordBatchStream> {
-        match *self {}
-    }
-
-    /// Never called, as no value exists.
-    pub fn executors(&self) -> Option<usize> {
+    ) -> datafusion::error::Result<Sent> {
         match *self {}
     }
 

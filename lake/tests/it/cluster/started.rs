@@ -120,10 +120,11 @@ fn an_executor_that_is_killed_in_the_middle_of_a_query_changes_no_answer() {
     panic!("no executor was killed in the middle of a query");
 }
 
-/// An executor that is stopped, or whose host is gone, closes no connection.
+/// An executor that is stopped, or whose host is gone, closes no connection. Others may wait for its
+/// data for ever.
 #[test]
 #[ignore = "needs Ballista's programs: cargo xtask test lake"]
-fn an_executor_that_stops_without_a_sign_changes_no_answer() {
+fn an_executor_that_stops_without_a_sign_ends_in_the_same_answer_or_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("lake");
     add(&root, &wide_traces(folder.path(), 24), &["--detail"]);
@@ -135,19 +136,30 @@ fn an_executor_that_stops_without_a_sign_changes_no_answer() {
         let address = cluster.address();
         let begun = Instant::now();
         asked(&root, LONG_QUERY, Some(&address));
-        let pause = begun.elapsed().mul_f64(moment);
+        let alone = begun.elapsed();
+        // Two attempts on one executor, and the time in which the loss is noticed.
+        let limit = alone.as_secs() * 4 + 30;
         let mut query = Command::new(env!("CARGO_BIN_EXE_workspan-lake"));
         query.arg("sql").arg(&root).arg(LONG_QUERY);
-        query.args(["--format", "csv", "--cluster", &address, "--timeout", "10m"]);
+        query.args(["--format", "csv", "--cluster", &address]);
+        query.args(["--timeout", &format!("{limit}s")]);
         query.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut query = query.spawn().unwrap();
-        std::thread::sleep(pause);
+        std::thread::sleep(alone.mul_f64(moment));
         signal("-STOP", cluster.executors[0].id());
         let is_in_the_middle = query.try_wait().unwrap().is_none();
         let there = query.wait_with_output().unwrap();
         let said = text(&there.stderr);
-        assert!(there.status.success(), "{said}");
-        assert_eq!(text(&there.stdout), text(&expected.stdout), "{said}");
+        eprintln!("stopped at {moment}: {} {said}", there.status);
+        if there.status.success() {
+            assert_eq!(text(&there.stdout), text(&expected.stdout), "{said}");
+        } else {
+            assert!(said.contains(&format!("within {limit} s")), "{said}");
+            assert!(
+                said.contains("End the executors, start them again"),
+                "{said}"
+            );
+        }
         stopped += usize::from(is_in_the_middle);
         if stopped == 2 {
             return;
