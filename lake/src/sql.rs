@@ -1,12 +1,13 @@
 //! `workspan lake sql`: queries to all runs of a lake.
 
 use std::io::{BufWriter, Write};
+use std::time::Duration;
 
 use anyhow::bail;
 use futures::StreamExt;
 
 use crate::command::{Outcome, runtime};
-use crate::engine::{Cluster, Engine};
+use crate::engine::{Cluster, Engine, NoAnswer};
 use crate::output::print;
 use crate::print::{Format, Printer};
 use crate::root::Root;
@@ -24,7 +25,8 @@ a task, strand or sample are there for runs that were added with --detail. A que
 A file that cannot be read is named, the answer is that of the others, and the exit code is 1.
 
 With --cluster the executors of a cluster of Ballista read the files and compute the answer. ROOT is the same \
-path on each of them.",
+path on each of them. If an executor stops without a sign, the scheduler repeats its work elsewhere after its \
+--executor-timeout-seconds; --timeout bounds the wait.",
     after_help = "\
 Examples:
   workspan lake sql ~/lake --query commits
@@ -32,6 +34,7 @@ Examples:
   workspan lake sql s3://perf/lake \"select host, avg(parallelism) from runs where branch = 'main' group by host\"
   workspan lake sql ~/lake \"select label, sum(critical_work) from sites where day >= '2026-11-01' group by label\"
   workspan lake sql /shared/lake --query slowest-sites --cluster df://localhost:50050
+  workspan lake sql /shared/lake --query ready-times --cluster df://localhost:50050 --timeout 2h
   workspan lake sql --list      # the ready-made queries and their questions
   workspan lake sql --schema    # the tables and their columns"
 )]
@@ -67,6 +70,9 @@ pub struct SqlArgs {
     /// have a --memory-pool-size of their own
     #[arg(long, value_name = "ADDRESS", conflicts_with = "memory")]
     cluster: Option<String>,
+    /// Longest wait for an answer of the cluster, as 90s, 30m or 2h
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time, requires = "cluster")]
+    timeout: Duration,
 }
 
 /// Memory for the queries of the other commands, in bytes.
@@ -93,6 +99,19 @@ fn size(text: &str) -> Result<usize, String> {
     match number {
         Ok(number) if (1e6..1e15).contains(&(number * factor)) => Ok((number * factor) as usize),
         _ => Err("expected a size of 1MB or more, as 512MB or 2GB".to_owned()),
+    }
+}
+
+/// Parses a time such as 90s, 30m or 2h.
+fn time(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1), ("m", 60), ("h", 3600)];
+    let parsed = units.iter().find_map(|(unit, seconds)| {
+        let number: u64 = text.trim().strip_suffix(unit)?.trim_end().parse().ok()?;
+        number.checked_mul(*seconds)
+    });
+    match parsed {
+        Some(seconds @ 1..=31_536_000) => Ok(Duration::from_secs(seconds)),
+        _ => Err("expected a time of 1s or more, as 90s, 30m or 2h".to_owned()),
     }
 }
 
@@ -124,7 +143,7 @@ pub fn run(args: &SqlArgs) -> anyhow::Result<Outcome> {
     let root = Root::open(args.root.as_deref().unwrap_or_default())?;
     root.must_exist()?;
     let cluster = args.cluster.as_deref();
-    let cluster = cluster.map(|address| Cluster::open(address, &root));
+    let cluster = cluster.map(|address| Cluster::open(address, &root, args.timeout));
     let cluster = cluster.transpose()?;
     runtime()?.block_on(answer(args, root, cluster, query))
 }
@@ -189,11 +208,20 @@ async fn attempt(
         .await
         .map_err(|e| failed(e, false, false))?;
     let columns = std::sync::Arc::clone(rows.schema().inner());
+    // What came too late says nothing of the files.
+    let may_be = |error: &anyhow::Error| !error.is::<NoAnswer>();
     let stream = engine.execute(rows).await;
-    let mut stream = stream.map_err(|e| failed(e, true, false))?;
+    let mut stream = stream.map_err(|e| {
+        let may_be_a_file = may_be(&e);
+        failed(e, may_be_a_file, false)
+    })?;
     let mut printer = Printer::new(args.format, args.rows, &columns, out);
     while let Some(batch) = stream.next().await {
-        let batch = batch.map_err(|e| failed(engine.failed(e), true, printer.has_written()))?;
+        let batch = batch.map_err(|e| {
+            let error = engine.failed(e);
+            let may_be_a_file = may_be(&error);
+            failed(error, may_be_a_file, printer.has_written())
+        })?;
         let written = printer.batch(&batch);
         written.map_err(|e| failed(e.into(), false, true))?;
     }

@@ -34,6 +34,57 @@ impl Process {
     }
 }
 
+/// The clock of a host, relative to that of the run's first host (MODEL.md §1).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HostClock {
+    /// The host.
+    pub host: String,
+    /// What is added to its clock when its part of the run begins, in nanoseconds.
+    pub offset_ns: i64,
+    /// How far the true offset may be from that, at any time of the run, in nanoseconds; `None` if
+    /// calls do not bound it.
+    pub uncertainty_ns: Option<u64>,
+    /// By how much the offset grows, in nanoseconds a second; 0 if the run does not show it.
+    pub drift: f64,
+    /// The number of bounds from calls of MPI; 0 if the wall clocks alone were compared.
+    pub bounds: u64,
+    /// The number of bounds that contradict the others, and by how much at most, in nanoseconds.
+    pub contradictions: (u64, u64),
+}
+
+impl HostClock {
+    /// The clock for people, relative to the first host's: `0.000120 s behind, ± 12.3 µs (40 bounds
+    /// from calls of MPI)`.
+    pub fn describe(&self) -> String {
+        let seconds = self.offset_ns.unsigned_abs() as f64 / 1e9;
+        let side = match self.offset_ns {
+            ..0 => "ahead",
+            0.. => "behind",
+        };
+        let Some(uncertainty) = self.uncertainty_ns else {
+            return match self.bounds {
+                0 => format!("{seconds:.6} s {side} by the wall clocks, nothing confirms that"),
+                n => {
+                    format!("{seconds:.6} s {side} at least or at most ({n} bounds from one side)")
+                }
+            };
+        };
+        let uncertainty = match uncertainty {
+            ..1_000_000 => format!("{:.1} µs", uncertainty as f64 / 1e3),
+            _ => format!("{:.1} ms", uncertainty as f64 / 1e6),
+        };
+        // Nanoseconds a second are thousandths of a part in a million.
+        let ppm = self.drift.abs() / 1e3;
+        let drift = match self.drift {
+            0.0 => String::new(),
+            ..0.0 => format!(", {ppm:.3} ppm fast"),
+            _ => format!(", {ppm:.3} ppm slow"),
+        };
+        let bounds = self.bounds;
+        format!("{seconds:.6} s {side}, ± {uncertainty}{drift} ({bounds} bounds from calls of MPI)")
+    }
+}
+
 /// An interval in which a thread number belonged to a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ThreadOfProcess {
@@ -47,12 +98,14 @@ pub struct ThreadOfProcess {
 }
 
 /// The processes of a run, and which threads belong to them; empty for a run of one process.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Processes {
     /// The processes, by rank, then time.
     pub list: Vec<Process>,
     /// The threads, by thread, then time.
     pub threads: Vec<ThreadOfProcess>,
+    /// The clocks of the hosts but the first; empty for a run on one host.
+    pub clocks: Vec<HostClock>,
 }
 
 impl Processes {
@@ -76,6 +129,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn clocks_are_described_by_their_offset_and_drift() {
+        let clock = HostClock {
+            offset_ns: -49_000_000_012_345,
+            uncertainty_ns: Some(12_345),
+            drift: 50_000.0,
+            bounds: 40,
+            ..HostClock::default()
+        };
+        assert_eq!(
+            clock.describe(),
+            "49000.000012 s ahead, ± 12.3 µs, 50.000 ppm slow (40 bounds from calls of MPI)"
+        );
+        let unbounded = HostClock {
+            uncertainty_ns: None,
+            bounds: 0,
+            ..clock
+        };
+        assert!(unbounded.describe().contains("by the wall clocks"));
+    }
+
+    #[test]
     fn a_thread_number_is_that_of_the_process_that_has_it_then() {
         let of = |thread, from, process| ThreadOfProcess {
             thread,
@@ -85,6 +159,7 @@ mod tests {
         let processes = Processes {
             list: vec![Process::default(); 3],
             threads: vec![of(0, 0, 0), of(0, 50, 2), of(2, 10, 1)],
+            clocks: Vec::new(),
         };
         let asked = [(0, 0), (0, 49), (0, 50), (1, 60), (2, 9), (2, 10)];
         let found = asked.map(|(thread, time)| processes.of(thread, time));

@@ -3,8 +3,10 @@
 //! Readers push tasks, scopes and strands; a task's strands must be pushed in program order
 //! (strands of different tasks may interleave in any way). Indices are positions in these vectors.
 
+mod clock_change;
 mod strands;
 
+pub use clock_change::ClockChange;
 pub use strands::RawStrands;
 
 use crate::dag::{OffCpuInterval, Place, RaggedArray, ScopeKind, Steal, TaskKind, ThreadEvent};

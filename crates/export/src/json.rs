@@ -107,6 +107,8 @@ struct Root<'a> {
     pools: Vec<pools::PoolJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     processes: Vec<processes::ProcessJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    clocks: Vec<processes::ClockJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     standstill: Option<standstill::StandstillJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -437,6 +439,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &RowL
         parts: report.parts.iter().map(|row| part(dag, row)).collect(),
         pools: pools::pools(dag, report),
         processes: processes::processes(dag, report),
+        clocks: processes::clocks(dag),
         standstill: report
             .standstill
             .as_ref()

@@ -151,6 +151,9 @@ fn redact_meta(dag: &mut Dag, names: &mut Names) {
         process.host = process.host.is_some().then(|| "host".to_owned());
         process.pid = 0;
     }
+    for clock in &mut meta.processes.clocks {
+        clock.host = "host".to_owned();
+    }
     if let Some(cpu) = &mut meta.cpu {
         let function = cpu.outside_in.as_deref();
         cpu.outside_in = function.map(|function| names.function(function));

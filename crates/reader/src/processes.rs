@@ -1,13 +1,21 @@
 //! Reads the traces of several processes of one run as one run.
 //!
-//! `members` reads each trace, and puts all of them on one clock. `merge` gives tasks, places,
+//! `members` reads each trace, and puts all of them on one clock; for processes of several hosts
+//! `host_clocks` does that, by the order of moments that calls of MPI show (`call_order`), which
+//! bounds the clocks' offsets (`clock_offsets`, `offset_region`). `matched_calls` finds the calls
+//! that belong together. `merge` gives tasks, places,
 //! stacks and threads numbers that are unique in the run. `late_ranks` finds which rank waited for
 //! which in calls of MPI. `run` combines the facts about the run as a whole.
 
+mod call_order;
+mod clock_offsets;
+mod host_clocks;
 mod late_ranks;
+mod matched_calls;
 mod member_offsets;
 mod members;
 mod merge;
+mod offset_region;
 mod run;
 mod thread_numbers;
 
@@ -26,8 +34,8 @@ use crate::open::OpenOptions;
 /// clocks.
 pub(crate) fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let traces = bundle::traces(bytes)?;
-    let members = members::read(&traces, options)?;
-    let mut raw = merge::merge(members)?;
+    let (members, clocks) = members::read(&traces, options)?;
+    let mut raw = merge::merge(members, clocks)?;
     late_ranks::find(&mut raw);
     build(raw.trace, Mode::Repair)
 }

@@ -44,7 +44,7 @@ use workspan_dag::Error;
 use workspan_dag::build::{Mode, build};
 use workspan_dag::raw::RawTrace;
 use workspan_trace::FileHeader;
-use workspan_trace::entry::Note;
+use workspan_trace::entry::{ClockPair, Note};
 
 /// An index is written if folding took longer than this.
 const SLOW_FOLDING: Duration = Duration::from_secs(1);
@@ -86,6 +86,8 @@ pub(crate) struct Member {
     pub header: FileHeader,
     /// All notes of the process.
     pub notes: Vec<Note>,
+    /// Its readings of ticks and nanoseconds.
+    pub pairs: Vec<ClockPair>,
 }
 
 /// Reads one process's part of a run of several. Short subtrees are folded as in [`dag`].
@@ -96,6 +98,7 @@ pub(crate) fn member(bytes: &[u8], options: &OpenOptions) -> Result<Member, Erro
     let chunks = chunks_by_thread::read(bytes, options)?;
     let places = places::places(&chunks);
     let (header, notes) = (chunks.header, chunks.notes.clone());
+    let pairs = clock::pairs(&chunks).collect();
     let short = fold::fold(&chunks, &places, options, TraceBytes::from_slice(bytes));
     let (raw, extent) = match short {
         Some(short) => replay_run(short.instead(chunks), places, bytes.len())?,
@@ -106,6 +109,7 @@ pub(crate) fn member(bytes: &[u8], options: &OpenOptions) -> Result<Member, Erro
         first: extent.first,
         header,
         notes,
+        pairs,
     })
 }
 

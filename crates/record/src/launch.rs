@@ -6,6 +6,7 @@ pub mod each;
 pub mod environment;
 pub mod preflight;
 mod process_stat;
+mod remote_ranks;
 pub mod runner;
 pub mod runtime_swap;
 mod sanitizer;

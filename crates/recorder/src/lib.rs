@@ -37,6 +37,7 @@ mod table;
 mod thread;
 mod tls_slot;
 pub mod wait_log;
+mod watch_scope;
 
 pub use chunk_queue::keep;
 pub use clock::monotonic_raw_ns;
@@ -48,4 +49,5 @@ pub use instructions::EMULATED;
 pub use kept_parts::{CALLS, MAX_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 pub use process::{OffCpuTimes, WATCH_REQUESTS, finish, has_forked, is_on, start, use_at_most};
 pub use table::TABLE;
+pub use watch_scope::watch_scope;
 pub use workspan_trace::wire;

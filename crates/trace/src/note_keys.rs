@@ -36,6 +36,8 @@ pub const RANK: &str = "rank";
 pub const RANKS: &str = "ranks";
 /// The run of a launcher that the process belongs to, if several have to be told apart.
 pub const LAUNCH: &str = "launch";
+/// Set for a process that the kernel's watch of the run cannot reach, as one on another host.
+pub const OUTSIDE_WATCH: &str = "outside the kernel's watch";
 /// The number of children that the process forked.
 pub const FORKED_CHILDREN: &str = "forked children";
 /// The largest grain that the recorder folded below, such as `10 µs`.

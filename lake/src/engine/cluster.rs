@@ -7,7 +7,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{anyhow, bail};
 use ballista_core::BALLISTA_VERSION;
@@ -17,38 +17,60 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
+use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_proto::protobuf::PhysicalPlanNode;
+use futures::StreamExt;
+use futures::future::{Either, select};
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
+use super::NoAnswer;
 use crate::root::Root;
 
 /// The port of a scheduler if its address has none.
 const PORT: u16 = 50050;
 /// Maximum time for a scheduler to answer the readiness request.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
-/// Maximum number of bytes read of that answer.
-const ANSWER_BYTES: u64 = 1024;
+/// Maximum number of bytes read of an answer: a list of executors may be long.
+const ANSWER_BYTES: u64 = 4 << 20;
+/// An executor that the scheduler has not heard of for so long may be gone. Idle ones report once a
+/// minute by default.
+const SILENT_FOR: Duration = Duration::from_secs(90);
 /// Maximum size of a message that this process sends or receives. Scheduler and executors have
 /// limits of their own.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
+
+/// Time between two looks at the number of executors.
+const COUNT_INTERVAL: Duration = Duration::from_secs(2);
+
+/// What became of a plan that was sent to the cluster.
+pub enum Sent {
+    /// The answer.
+    Answer(SendableRecordBatchStream),
+    /// The cluster lost an executor meanwhile, so that there is no answer, or a wrong one.
+    LostExecutor,
+}
 
 /// A cluster, given by the address of its scheduler.
 #[derive(Debug, Clone)]
 pub struct Cluster {
     host: String,
     port: u16,
+    timeout: Duration,
 }
 
 impl Cluster {
     /// The cluster of the scheduler at `address`, such as `df://host:50050`, for a lake at `root`.
+    /// A query fails if it has no answer within `timeout`.
     ///
     /// # Errors
     /// The address is wrong, the scheduler does not answer or has no executors, or the executors
     /// cannot read such a lake.
-    pub fn open(address: &str, root: &Root) -> anyhow::Result<Cluster> {
+    pub fn open(address: &str, root: &Root, timeout: Duration) -> anyhow::Result<Cluster> {
         let url = Url::parse(address).ok().filter(|url| url.scheme() == "df");
         let host = url
             .as_ref()
@@ -68,6 +90,7 @@ impl Cluster {
         let cluster = Cluster {
             host: host.to_owned(),
             port: url.port().unwrap_or(PORT),
+            timeout,
         };
         cluster.must_be_ready()?;
         Ok(cluster)
@@ -121,11 +144,63 @@ impl Cluster {
             .with_ballista_grpc_client_max_message_size(MAX_MESSAGE_BYTES)
     }
 
-    /// Executes `plan` in the cluster.
+    /// Executes `plan` in the cluster. An executor that is lost without a sign answers nothing, so
+    /// the whole answer has to be there within the cluster's timeout.
     ///
     /// # Errors
-    /// The plan cannot be sent, or its execution fails.
+    /// The plan cannot be sent, its execution fails, or there is no answer in time. The stream
+    /// fails if the rest of the answer does not come in time.
     pub async fn execute(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        context: &SessionContext,
+    ) -> datafusion::error::Result<Sent> {
+        let deadline = Instant::now() + self.timeout;
+        let before = self.executors();
+        let answer = std::pin::pin!(timeout_at(deadline, self.send(plan, context)));
+        let loss = std::pin::pin!(self.loss(before));
+        let stream = match select(answer, loss).await {
+            Either::Left((answer, _)) => answer.map_err(|_| self.no_answer())??,
+            Either::Right(_) => return Ok(Sent::LostExecutor),
+        };
+        if self.executors() < before {
+            return Ok(Sent::LostExecutor);
+        }
+        let schema = stream.schema();
+        let cluster = self.clone();
+        let bounded = futures::stream::unfold(Some(stream), move |rest| {
+            let cluster = cluster.clone();
+            async move {
+                let mut stream = rest?;
+                match timeout_at(deadline, stream.next()).await {
+                    Ok(Some(batch)) => Some((batch, Some(stream))),
+                    Ok(None) => None,
+                    Err(_) => Some((Err(cluster.no_answer()), None)),
+                }
+            }
+        });
+        let bounded = RecordBatchStreamAdapter::new(schema, bounded);
+        Ok(Sent::Answer(Box::pin(bounded)))
+    }
+
+    /// Ends when the scheduler counts fewer executors than before. The others may then wait for the
+    /// lost one's data for ever: their connections to each other have no time limit in Ballista
+    /// 55.0.0.
+    async fn loss(&self, before: Option<usize>) {
+        loop {
+            tokio::time::sleep(COUNT_INTERVAL).await;
+            let cluster = self.clone();
+            let now = tokio::task::spawn_blocking(move || cluster.executors()).await;
+            // A scheduler that does not answer is another failure, which the query tells.
+            if let Ok(Some(now)) = now
+                && Some(now) < before
+            {
+                return;
+            }
+        }
+    }
+
+    async fn send(
         &self,
         plan: Arc<dyn ExecutionPlan>,
         context: &SessionContext,
@@ -144,8 +219,37 @@ impl Cluster {
         .await
     }
 
+    /// The error for an answer that does not come in time, with the executors that may be the
+    /// reason.
+    fn no_answer(&self) -> DataFusionError {
+        let silent = match self.asked("/api/executors") {
+            Ok(answer) => silent_executors(&answer, unix_ms()),
+            Err(_) => Vec::new(),
+        };
+        let who = match (&silent[..], self.executors()) {
+            ([], None) => "the scheduler does not answer either".to_owned(),
+            ([], Some(n)) => format!(
+                "the scheduler counts {n} executors. One that was stopped, or whose host is gone, counts until the scheduler's \
+                --executor-timeout-seconds (180) have passed; others that wait for its data may wait for ever. End the executors, \
+                start them again, and ask again"
+            ),
+            (silent, _) => format!(
+                "nothing was heard of {}: end that program, start it again, and ask again; the scheduler gives such an executor \
+                up after --executor-timeout-seconds (180)",
+                silent.join(" and ")
+            ),
+        };
+        let text = format!(
+            "no answer from df://{}:{} within {} s: {who}; --timeout sets the time",
+            self.host,
+            self.port,
+            self.timeout.as_secs()
+        );
+        DataFusionError::External(Box::new(NoAnswer(text)))
+    }
+
     /// The number of executors that the scheduler reports, if it does.
-    pub fn executors(&self) -> Option<usize> {
+    fn executors(&self) -> Option<usize> {
         let answer = self.asked("/readyz").ok()?;
         let told = answer.split("ready: ").nth(1)?;
         told.split([' ', '/']).next()?.parse().ok()
@@ -187,6 +291,28 @@ impl Cluster {
         }
         None
     }
+}
+
+fn unix_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis() as u64)
+}
+
+/// The executors in the answer of a scheduler with a REST server that it has not heard of for long:
+/// `executor 127.0.0.1:50051, last seen 95 s ago`.
+fn silent_executors(answer: &str, now_ms: u64) -> Vec<String> {
+    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    let all: Vec<serde_json::Value> = serde_json::from_str(body).unwrap_or_default();
+    let silent = all.iter().filter_map(|executor| {
+        let seen = executor["last_seen"].as_u64()?;
+        let silent = Duration::from_millis(now_ms.saturating_sub(seen));
+        let (host, port) = (executor["host"].as_str()?, executor["port"].as_u64()?);
+        (silent >= SILENT_FOR).then(|| {
+            let seconds = silent.as_secs();
+            format!("executor {host}:{port}, last seen {seconds} s ago")
+        })
+    });
+    silent.collect()
 }
 
 /// The first bytes of an HTTP answer. If the connection fails, the bytes received before are
@@ -234,6 +360,17 @@ fn without_statistics_of_files(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn executors_of_which_nothing_is_heard_are_named() {
+        let body = r#"[{"id":"a","host":"n1","port":50051,"last_seen":1000000,"metrics":[]},
+            {"id":"b","host":"n2","port":50051,"last_seen":1094000},
+            {"id":"c","host":"n3","port":50051,"last_seen":null}]"#;
+        let answer = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{body}");
+        let named = silent_executors(&answer, 1_095_500);
+        assert_eq!(named, ["executor n1:50051, last seen 95 s ago"]);
+        assert!(silent_executors("HTTP/1.1 404 Not Found\r\n\r\n", 1_095_500).is_empty());
+    }
 
     /// These texts are Ballista's.
     #[test]

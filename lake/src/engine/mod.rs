@@ -36,11 +36,15 @@ use crate::layout::RunName;
 use crate::root::Root;
 use crate::say;
 use crate::tables::{FOLDER_COLUMNS, LakeTable, named, tables};
-pub use cluster::Cluster;
+pub use cluster::{Cluster, Sent};
 use shown::{Files, FilteredStore};
 
 /// Maximum number of attempts for a query if the cluster loses executors.
 const ATTEMPTS: usize = 3;
+
+/// Maximum number of runs for which the statistics of files' columns are read for planning. They
+/// take a pass over the footers of a file a run, and some 40 kB of memory each.
+const MAX_RUNS_WITH_STATISTICS: usize = 5000;
 
 /// A file that is left out of answers because it is damaged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +54,18 @@ pub struct Damage {
     /// The reason why it is damaged.
     pub why: String,
 }
+
+/// A cluster gave no answer in time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoAnswer(pub(crate) String);
+
+impl std::fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoAnswer {}
 
 /// Answers queries to a lake.
 pub struct Engine {
@@ -95,7 +111,7 @@ impl Engine {
             );
         }
         let files = Files::default();
-        let context = context(&root, memory, &files, cluster.is_some())?;
+        let context = context(&root, memory, &files, (cluster.is_some(), runs.len()))?;
         Ok(Engine {
             root,
             memory,
@@ -165,10 +181,8 @@ impl Engine {
     ) -> anyhow::Result<SendableRecordBatchStream> {
         let plan = planned.create_physical_plan().await?;
         for _ in 0..ATTEMPTS {
-            let before = cluster.executors();
-            let stream = cluster.execute(Arc::clone(&plan), &self.context).await;
-            let stream = stream.map_err(|error| self.failed(error))?;
-            if cluster.executors() >= before {
+            let sent = cluster.execute(Arc::clone(&plan), &self.context).await;
+            if let Sent::Answer(stream) = sent.map_err(|error| self.failed(error))? {
                 return Ok(stream);
             }
             say!("the cluster lost an executor: the query is asked again");
@@ -180,6 +194,11 @@ impl Engine {
     pub fn failed(&self, error: DataFusionError) -> anyhow::Error {
         if self.cluster.is_none() {
             return error.into();
+        }
+        if let DataFusionError::External(inner) = &error
+            && let Some(none) = inner.downcast_ref::<NoAnswer>()
+        {
+            return none.clone().into();
         }
         // The error becomes text, so that a closed connection is not mistaken for closed stdout.
         let text = error.strip_backtrace();
@@ -235,8 +254,8 @@ impl Engine {
             // The engine caches listings.
             self.files = Files::default();
             self.asked.clear();
-            let is_cluster = self.cluster.is_some();
-            self.context = context(&self.root, self.memory, &self.files, is_cluster)?;
+            let size = (self.cluster.is_some(), self.runs.len());
+            self.context = context(&self.root, self.memory, &self.files, size)?;
         }
         Ok(found)
     }
@@ -251,7 +270,7 @@ fn context(
     root: &Root,
     memory: usize,
     files: &Files,
-    is_cluster: bool,
+    (is_cluster, runs): (bool, usize),
 ) -> anyhow::Result<SessionContext> {
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
@@ -264,7 +283,9 @@ fn context(
     } else {
         SessionConfig::new()
     };
-    let mut config = config.with_information_schema(true);
+    let mut config = config
+        .with_information_schema(true)
+        .with_collect_statistics(runs <= MAX_RUNS_WITH_STATISTICS);
     config.options_mut().execution.parquet.pushdown_filters = true;
     Ok(SessionContext::new_with_config_rt(config, runtime))
 }

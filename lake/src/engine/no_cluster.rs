@@ -1,6 +1,7 @@
 //! The stand-in for the Ballista client in a build without it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::bail;
 use datafusion::execution::SendableRecordBatchStream;
@@ -8,6 +9,14 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::root::Root;
+
+/// What became of a plan that was sent to a cluster.
+pub enum Sent {
+    /// The answer.
+    Answer(SendableRecordBatchStream),
+    /// The cluster lost an executor.
+    LostExecutor,
+}
 
 /// A cluster that cannot be opened.
 #[derive(Debug, Clone)]
@@ -18,7 +27,7 @@ impl Cluster {
     ///
     /// # Errors
     /// Always.
-    pub fn open(address: &str, _root: &Root) -> anyhow::Result<Cluster> {
+    pub fn open(address: &str, _root: &Root, _timeout: Duration) -> anyhow::Result<Cluster> {
         bail!(
             "--cluster {address}: this workspan-lake is built without a client of Ballista; \
              `cargo install workspan-lake --features cluster` builds it with one (in a clone: `cargo install --path lake --features cluster`)"
@@ -38,12 +47,7 @@ impl Cluster {
         &self,
         _plan: Arc<dyn ExecutionPlan>,
         _context: &SessionContext,
-    ) -> datafusion::error::Result<SendableRecordBatchStream> {
-        match *self {}
-    }
-
-    /// Never called, as no value exists.
-    pub fn executors(&self) -> Option<usize> {
+    ) -> datafusion::error::Result<Sent> {
         match *self {}
     }
 

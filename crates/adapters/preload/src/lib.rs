@@ -14,6 +14,7 @@
 //! | `WORKSPAN_USER_LD_PRELOAD` | the user's `LD_PRELOAD`; unset: there was none |
 //! | `WORKSPAN_PROGRAM` | path of the program to record; unset or empty: any |
 //! | `WORKSPAN_FOLLOW` | not empty: record children too; the id of the process `record` started |
+//! | `WORKSPAN_WATCH_SCOPE` | kernel and namespaces that `record` watches; unset: ours |
 //! | `WORKSPAN_MAX_OVERHEAD` | limit in millionths (0: none), `:`, tasks a thread records first |
 //! | `WORKSPAN_SCHEDSTAT` | not empty: read the threads' scheduling statistics |
 //! | `WORKSPAN_COUNTERS` | counters, separated by commas: `name:type:config:kernel` |
@@ -117,12 +118,18 @@ extern "C" fn loaded() {
     threads::look();
     let folder = PathBuf::from(folder);
     let top: Option<u32> = follow.parse().ok();
-    let off_cpu =
-        match from_schedstat || top.is_some_and(|top| !watch_request::is_watched(&folder, top)) {
-            true => OffCpuTimes::FromSchedstat,
-            false => OffCpuTimes::Elsewhere,
-        };
-    workspan_recorder::start(&folder, &spool_name(&exe), &facts(&exe), off_cpu, &counters);
+    let is_elsewhere = std::env::var("WORKSPAN_WATCH_SCOPE")
+        .is_ok_and(|scope| !scope.is_empty() && scope != workspan_recorder::watch_scope());
+    let is_watched = |top| !is_elsewhere && watch_request::is_watched(&folder, top);
+    let off_cpu = match from_schedstat || top.is_some_and(|top| !is_watched(top)) {
+        true => OffCpuTimes::FromSchedstat,
+        false => OffCpuTimes::Elsewhere,
+    };
+    let mut facts = facts(&exe);
+    if is_elsewhere {
+        facts.push((note_keys::OUTSIDE_WATCH.to_owned(), "yes".to_owned()));
+    }
+    workspan_recorder::start(&folder, &spool_name(&exe), &facts, off_cpu, &counters);
 }
 
 /// Reads the overhead limit.

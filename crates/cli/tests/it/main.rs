@@ -19,6 +19,7 @@ mod flight_recorder;
 mod folding;
 mod hangs;
 mod help;
+mod hosts;
 mod instructions;
 mod kernels_on_workers;
 mod launchers;

@@ -30,7 +30,7 @@ fn is_there(program: &str) -> bool {
 }
 
 /// The report of `ranks` ranks of the program, as JSON, and what was said.
-fn report(
+pub(crate) fn report(
     folder: &Path,
     launcher: &[&str],
     ranks: &str,
@@ -65,18 +65,19 @@ fn report(
 fn expected(how: &str, ranks: &str) -> &'static str {
     match (how, ranks) {
         ("collective", "3") => "3",
+        ("collective", "4") => "6",
         _ => "1",
     }
 }
 
 /// The lines of the fixture with that comment.
-fn line(comment: &str) -> u64 {
+pub(crate) fn line(comment: &str) -> u64 {
     let source = include_str!("../fixtures/native/late_rank.c");
     let mut lines = (1..).zip(source.lines());
     lines.find(|(_, line)| line.ends_with(comment)).unwrap().0
 }
 
-fn compiled(compiler: &str, folder: &Path) -> Option<PathBuf> {
+pub(crate) fn compiled(compiler: &str, folder: &Path) -> Option<PathBuf> {
     is_there(compiler).then(|| try_compile(compiler, "late_rank.c", folder, &[]).unwrap())
 }
 

@@ -1,6 +1,7 @@
 //! The table of processes: the time of each rank, and who waited for it.
 
 use workspan_analysis::ProcessRow;
+use workspan_dag::Process;
 
 use super::View;
 use crate::page::{Page, Tone, plain, strong};
@@ -49,7 +50,7 @@ pub(super) fn table(view: &View, page: &mut Page) {
         page.line(&[
             (
                 Tone::Path,
-                format!("  {}", page.fit(&process.title(), label)),
+                format!("  {}", page.fit(&title(view, process), label)),
             ),
             plain(format!(
                 "{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
@@ -64,6 +65,41 @@ pub(super) fn table(view: &View, page: &mut Page) {
         ]);
     }
     let rest = rows.len().saturating_sub(MAX_PROCESSES);
+    if rest > 0 {
+        page.line(&[(Tone::Faint, format!("  and {rest} more (report --json)"))]);
+    }
+    clocks(view, page);
+}
+
+/// The name of a process, with its host if there are several.
+fn title(view: &View, process: &Process) -> String {
+    match &process.host {
+        Some(host) if !view.dag.meta.processes.clocks.is_empty() => {
+            format!("{} on {host}", process.title())
+        }
+        _ => process.title(),
+    }
+}
+
+/// The clocks of the hosts, if there are several.
+fn clocks(view: &View, page: &mut Page) {
+    let all = &view.dag.meta.processes;
+    let Some(first) = all.list.first().filter(|_| !all.clocks.is_empty()) else {
+        return;
+    };
+    let first = first.host.as_deref().unwrap_or("the first host");
+    page.blank();
+    page.line(&[
+        strong("  Clocks".to_owned()),
+        (Tone::Faint, format!("   to that of {first}")),
+    ]);
+    for clock in all.clocks.iter().take(MAX_PROCESSES) {
+        page.line(&[
+            (Tone::Path, format!("  {}", clock.host)),
+            plain(format!("   {}", clock.describe())),
+        ]);
+    }
+    let rest = all.clocks.len().saturating_sub(MAX_PROCESSES);
     if rest > 0 {
         page.line(&[(Tone::Faint, format!("  and {rest} more (report --json)"))]);
     }

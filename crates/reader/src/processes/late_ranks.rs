@@ -12,30 +12,12 @@ use workspan_dag::raw::{CallRole, RankCall, RawTrace};
 use workspan_dag::samples::RawStop;
 use workspan_dag::{Frame, NONE, OffCpuInterval, OffCpuReason, WaitCause, samples::WaitedFor};
 
+use super::matched_calls::{Ends, ThreadCall, message, messages, operations};
 use super::merge::MergedRun;
 use crate::recorded::off_cpu::unite;
 
 /// The shortest wait that counts, because a call itself takes as long.
 const MIN_WAIT_NS: u64 = 1_000;
-
-/// A call, and the thread that made it.
-#[derive(Debug, Clone, Copy)]
-struct ThreadCall {
-    launch: u32,
-    rank: u32,
-    thread: u32,
-    call: RankCall,
-}
-
-/// A message, from either end: launch, group, sender, receiver, tag, turn.
-type MessageKey = (u32, u64, u32, u32, u64, u64);
-
-/// Both ends of a message.
-#[derive(Debug, Clone, Copy, Default)]
-struct Ends {
-    sent: Option<ThreadCall>,
-    asked: Option<ThreadCall>,
-}
 
 /// The wait for another rank's call.
 #[derive(Debug, Clone, Copy)]
@@ -52,8 +34,21 @@ pub(super) fn find(merged: &mut MergedRun) {
     }
     let mut waits = waits_for_messages(&calls);
     waits.extend(waits_in_collectives(&calls));
-    let raw = &mut merged.trace;
+    let (raw, errors) = (&mut merged.trace, &merged.clock_errors);
     let shortest = raw.meta.tick_rate().saturating_mul(MIN_WAIT_NS) / 1_000_000_000;
+    let processes = &raw.meta.processes;
+    // A wait for a rank on another host must be longer than the clocks are uncertain.
+    let error = |called: &ThreadCall| {
+        let process = processes.of(called.thread, called.call.begin)?;
+        let host = &processes.list.get(process)?.host;
+        Some((host, *errors.get(process)?))
+    };
+    let shortest = |wait: &Wait| match (error(&wait.waiting), error(&wait.late)) {
+        (Some((own, own_error)), Some((other, other_error))) if own != other => {
+            shortest.max(own_error.saturating_add(other_error))
+        }
+        _ => shortest,
+    };
     let waits = of_each_call(waits, shortest);
     drop_samples(raw, &waits);
     drop_stops(raw, &waits);
@@ -65,38 +60,15 @@ pub(super) fn find(merged: &mut MergedRun) {
     add(raw, &waits);
 }
 
-/// The calls of all ranks, in time order. Programs that one launch starts one after the other in
-/// the same process count as separate launches.
+/// The calls of all ranks, in time order.
 fn calls(merged: &mut MergedRun) -> Vec<ThreadCall> {
     let raw = &mut merged.trace;
-    let processes = &raw.meta.processes;
-    let mut launches: BTreeMap<(&str, u32), u32> = BTreeMap::new();
-    let mut runs: BTreeMap<(&str, u32), u32> = BTreeMap::new();
-    let mut of_process: Vec<Option<(u32, u32)>> = vec![None; processes.list.len()];
-    let mut calling = vec![false; processes.list.len()];
-    let told = raw.rank_calls.iter();
-    let known = told.filter_map(|(thread, call)| processes.of(*thread, call.begin));
-    known.for_each(|process| calling[process] = true);
-    let mut by_time: Vec<usize> = (0..calling.len()).filter(|&p| calling[p]).collect();
-    by_time.sort_by_key(|&process| processes.list[process].from);
-    for process in by_time {
-        let Some(rank) = processes.list[process].rank else {
-            continue;
-        };
-        let launch = merged.launches[process].as_str();
-        let run = runs.entry((launch, rank)).or_default();
-        let next = launches.len() as u32;
-        let number = *launches.entry((launch, *run)).or_insert(next);
-        *run += 1;
-        of_process[process] = Some((number, rank));
-    }
     let told = std::mem::take(&mut raw.rank_calls);
     let called = |(thread, call): (u32, RankCall)| {
         let process = raw.meta.processes.of(thread, call.begin)?;
-        let (launch, rank) = (*of_process.get(process)?)?;
         Some(ThreadCall {
-            launch,
-            rank,
+            launch: (*merged.launches.get(process)?)?,
+            rank: raw.meta.processes.list.get(process)?.rank?,
             thread,
             call,
         })
@@ -106,30 +78,8 @@ fn calls(merged: &mut MergedRun) -> Vec<ThreadCall> {
     calls
 }
 
-fn message(called: &ThreadCall) -> Option<MessageKey> {
-    let (call, peer) = (&called.call, called.call.peer?);
-    let (sender, receiver) = match call.role {
-        CallRole::Send | CallRole::AwaitSend => (called.rank, peer),
-        CallRole::Receive | CallRole::Ask | CallRole::AwaitReceive => (peer, called.rank),
-        CallRole::All | CallRole::FromRoot | CallRole::ToRoot | CallRole::Prefix => return None,
-    };
-    let turn = Some(call.turn).filter(|&turn| turn > 0)?;
-    Some((called.launch, call.group, sender, receiver, call.tag, turn))
-}
-
 fn waits_for_messages(calls: &[ThreadCall]) -> Vec<Wait> {
-    let mut ends: BTreeMap<MessageKey, Ends> = BTreeMap::new();
-    for called in calls {
-        let Some(key) = message(called) else {
-            continue;
-        };
-        let ends = ends.entry(key).or_default();
-        match called.call.role {
-            CallRole::Send => ends.sent = ends.sent.or(Some(*called)),
-            CallRole::Receive | CallRole::Ask => ends.asked = ends.asked.or(Some(*called)),
-            _ => {}
-        }
-    }
+    let ends = messages(calls);
     // A message that was received before it was sent must be another one.
     let is_sound = |receiving: &ThreadCall, ends: &Ends| {
         let sent = ends.sent.map(|sent| sent.call.begin);
@@ -155,30 +105,11 @@ fn waits_for_messages(calls: &[ThreadCall]) -> Vec<Wait> {
 }
 
 fn waits_in_collectives(calls: &[ThreadCall]) -> Vec<Wait> {
-    let mut operations: BTreeMap<(u32, u64, u64), Vec<ThreadCall>> = BTreeMap::new();
-    for called in calls {
-        let call = &called.call;
-        let is_one = matches!(
-            call.role,
-            CallRole::All | CallRole::FromRoot | CallRole::ToRoot | CallRole::Prefix
-        );
-        if is_one && call.turn > 0 {
-            let key = (called.launch, call.group, call.turn);
-            operations.entry(key).or_default().push(*called);
-        }
-    }
     let mut waits = Vec::new();
-    for of_one in operations.values() {
+    for of_one in &operations(calls) {
         let Some(first) = of_one.first() else {
             continue;
         };
-        // Ranks that disagree on the call are not in the same operation.
-        if of_one
-            .iter()
-            .any(|c| c.call.function != first.call.function)
-        {
-            continue;
-        }
         let last = |needed: &dyn Fn(&ThreadCall) -> bool| {
             let needed = of_one.iter().filter(|called| needed(called));
             needed
@@ -207,11 +138,11 @@ fn waits_in_collectives(calls: &[ThreadCall]) -> Vec<Wait> {
 
 /// The longest wait of each call, by thread, then time. Only a wait that ended within its call
 /// counts.
-fn of_each_call(waits: Vec<Wait>, shortest: u64) -> Vec<Wait> {
+fn of_each_call(waits: Vec<Wait>, shortest: impl Fn(&Wait) -> u64) -> Vec<Wait> {
     let mut longest: BTreeMap<(u32, u64), Wait> = BTreeMap::new();
     for wait in waits {
         let (call, until) = (&wait.waiting.call, wait.late.call.begin);
-        let is_wait = until > call.begin.saturating_add(shortest) && until <= call.end();
+        let is_wait = until > call.begin.saturating_add(shortest(&wait)) && until <= call.end();
         if !is_wait || wait.late.thread == wait.waiting.thread {
             continue;
         }

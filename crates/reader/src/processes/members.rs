@@ -1,8 +1,12 @@
 //! The traces of a run's processes, each with its position on the common clock.
 
+use std::collections::BTreeMap;
+
+use workspan_dag::processes::HostClock;
 use workspan_dag::{Error, note_keys as key};
 use workspan_trace::ClockKind;
 
+use super::host_clocks;
 use crate::open::{FileKind, OpenOptions, plain};
 use crate::recorded;
 
@@ -18,10 +22,23 @@ pub(super) struct Member {
     pub(super) rank: Option<u32>,
     /// The launch that it belongs to.
     pub(super) launch: String,
+    /// How far its times may be off those of the run's first host, in ticks.
+    pub(super) clock_error: u64,
 }
 
-/// Reads all processes, in order of rank, then time.
-pub(super) fn read(traces: &[&[u8]], options: &OpenOptions) -> Result<Vec<Member>, Error> {
+impl Member {
+    /// The last moment of its strands, in the ticks of its file.
+    pub(super) fn last_tick(&self) -> u64 {
+        let last = self.trace.raw.strands.end.iter().max().copied();
+        self.trace.first.saturating_add(last.unwrap_or(0))
+    }
+}
+
+/// Reads all processes, in order of rank, then time, and the clocks of hosts other than the first.
+pub(super) fn read(
+    traces: &[&[u8]],
+    options: &OpenOptions,
+) -> Result<(Vec<Member>, Vec<HostClock>), Error> {
     let mut members = Vec::with_capacity(traces.len());
     for (at, bytes) in traces.iter().enumerate() {
         let name = |error: Error| Error::Trace(format!("trace {} of the run: {error}", at + 1));
@@ -38,12 +55,12 @@ pub(super) fn read(traces: &[&[u8]], options: &OpenOptions) -> Result<Vec<Member
     if members.is_empty() {
         return Err(Error::Trace("contains no trace".into()));
     }
-    align(&mut members)?;
+    let clocks = align(&mut members)?;
     members.sort_by_key(|member| {
         let rank = member.rank.map_or(u64::MAX, u64::from);
         (rank, member.from, member.trace.header.pid)
     });
-    Ok(members)
+    Ok((members, clocks))
 }
 
 fn member(trace: recorded::Member) -> Member {
@@ -56,44 +73,47 @@ fn member(trace: recorded::Member) -> Member {
         to: trace.first,
         rank: note(key::RANK).and_then(|rank| rank.parse().ok()),
         launch: note(key::LAUNCH).unwrap_or_default(),
+        clock_error: 0,
         trace,
     }
 }
 
-/// Puts all processes on one clock, which begins with the first of them. The processes of one
-/// machine share its clock, so their ticks are directly comparable.
-fn align(members: &mut [Member]) -> Result<(), Error> {
-    let clock = |member: &Member| member.trace.header.clock;
-    let host = |member: &Member| member.trace.raw.meta.host.clone();
-    let first = members.iter().map(|member| member.from).min().unwrap_or(0);
-    let [head, rest @ ..] = &*members else {
-        return Ok(());
-    };
-    if rest.iter().any(|member| clock(member) != clock(head)) {
-        let name = |kind| match kind {
-            ClockKind::Tsc => "the CPU's time-stamp counter",
-            ClockKind::Nanoseconds => "CLOCK_MONOTONIC_RAW",
-        };
-        let other = rest.iter().find(|member| clock(member) != clock(head));
-        return Err(Error::Trace(format!(
-            "its traces have different clocks ({} and {}), so they can't be read as one run; read each by itself",
-            name(clock(head)),
-            name(other.map_or(ClockKind::Tsc, clock)),
-        )));
-    }
-    if let Some(other) = rest.iter().find(|member| host(member) != host(head)) {
-        let name = |member| host(member).unwrap_or_else(|| "?".into());
-        return Err(Error::Trace(format!(
-            "its traces are of different machines ({} and {}), whose clocks can't be compared; read each by itself",
-            name(head),
-            name(other),
-        )));
+/// Puts all processes on one clock, which begins with the first of them. The processes of one host
+/// share its clock, so their ticks are directly comparable. Returns the clocks of other hosts.
+fn align(members: &mut [Member]) -> Result<Vec<HostClock>, Error> {
+    one_clock_a_host(members)?;
+    let mut clocks = Vec::new();
+    if host_clocks::are_several(members) {
+        clocks = host_clocks::align(members);
+    } else {
+        let first = members.iter().map(|member| member.from).min().unwrap_or(0);
+        members.iter_mut().for_each(|member| member.from -= first);
     }
     for member in members {
-        member.from -= first;
         let raw = &member.trace.raw;
         let last = raw.strands.end.iter().max().copied().unwrap_or(0);
         member.to = member.from.saturating_add(last);
+    }
+    Ok(clocks)
+}
+
+/// Refuses processes of one host with different clocks.
+fn one_clock_a_host(members: &[Member]) -> Result<(), Error> {
+    let name = |kind| match kind {
+        ClockKind::Tsc => "the CPU's time-stamp counter",
+        ClockKind::Nanoseconds => "CLOCK_MONOTONIC_RAW",
+    };
+    let mut clocks: BTreeMap<&Option<String>, ClockKind> = BTreeMap::new();
+    for member in members {
+        let own = member.trace.header.clock;
+        let known = *clocks.entry(&member.trace.raw.meta.host).or_insert(own);
+        if known != own {
+            return Err(Error::Trace(format!(
+                "its traces have different clocks ({} and {}), so they can't be read as one run; read each by itself",
+                name(known),
+                name(own),
+            )));
+        }
     }
     Ok(())
 }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_dag::meta::Meta;
 use workspan_dag::pools::{Member as WorkerTime, Pool};
-use workspan_dag::processes::{Process, Processes, ThreadOfProcess};
+use workspan_dag::processes::{HostClock, Process, Processes, ThreadOfProcess};
 use workspan_dag::raw::RawTrace;
 use workspan_dag::{Error, Frame, NONE, Place, ROOT_PLACE, ThreadEvent};
 
+use super::matched_calls::number_launches;
 use super::member_offsets::{MemberOffsets, mapped, shifted};
 use super::members::Member;
 use super::run;
@@ -18,8 +19,10 @@ use super::thread_numbers::ThreadNumbers;
 pub(super) struct MergedRun {
     /// The merged trace, including each rank's calls of MPI.
     pub(super) trace: RawTrace,
-    /// The launch of each process, by process number.
-    pub(super) launches: Vec<String>,
+    /// The launch of each process, by process number; `None` for a process that is no rank.
+    pub(super) launches: Vec<Option<u32>>,
+    /// How far each process's times may be off, in ticks.
+    pub(super) clock_errors: Vec<u64>,
 }
 
 /// The largest number of processes whose workers are pools of their own. Measuring a pool takes a
@@ -30,7 +33,7 @@ const MAX_PROCESSES_WITH_POOLS: usize = 64;
 ///
 /// # Errors
 /// There are more tasks or strands than there are numbers.
-pub(super) fn merge(members: Vec<Member>) -> Result<MergedRun, Error> {
+pub(super) fn merge(members: Vec<Member>, clocks: Vec<HostClock>) -> Result<MergedRun, Error> {
     let numbers = ThreadNumbers::new(&members);
     let mut merged = RunMerger::default();
     let mut meta = run::meta(&members, &numbers);
@@ -39,8 +42,17 @@ pub(super) fn merge(members: Vec<Member>) -> Result<MergedRun, Error> {
     let several_workers = members.iter().any(|m| m.trace.raw.meta.workers > 1);
     let has_pools = (several_workers && members.len() <= MAX_PROCESSES_WITH_POOLS)
         || members.iter().any(|m| !m.trace.raw.pools.list.is_empty());
-    let launches = members.iter().map(|member| member.launch.clone()).collect();
-    let mut processes = Processes::default();
+    let launches = number_launches(&members);
+    let clock_errors = members.iter().map(|member| member.clock_error).collect();
+    meta.warnings
+        .extend(clocks.iter().filter_map(run::clock_warning));
+    let told = clocks.iter();
+    let told = told.map(|clock| (format!("clock of {}", clock.host), clock.describe()));
+    meta.facts.extend(told);
+    let mut processes = Processes {
+        clocks,
+        ..Processes::default()
+    };
     for (at, member) in members.into_iter().enumerate() {
         let threads = &numbers.of[at];
         processes.list.push(process(&member));
@@ -57,7 +69,11 @@ pub(super) fn merge(members: Vec<Member>) -> Result<MergedRun, Error> {
     trace.pools.members.sort_unstable();
     meta.processes = processes;
     trace.meta = meta;
-    Ok(MergedRun { trace, launches })
+    Ok(MergedRun {
+        trace,
+        launches,
+        clock_errors,
+    })
 }
 
 fn process(member: &Member) -> Process {

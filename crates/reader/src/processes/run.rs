@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_dag::meta::{Meta, UnreadPart};
+use workspan_dag::processes::HostClock;
 use workspan_dag::topology::{NumaNode, TimeOnCpu, Topology, sum_by_cpu};
 use workspan_dag::{CpuTimes, note_keys as key};
 
@@ -12,7 +13,7 @@ use super::thread_numbers::ThreadNumbers;
 /// The key of the fact with the number of processes.
 const PROCESSES: &str = "processes";
 /// Keys of facts that describe one process and not the run.
-const PROCESS_KEYS: [&str; 8] = [
+const PROCESS_KEYS: [&str; 9] = [
     "process",
     "events",
     "size",
@@ -21,6 +22,7 @@ const PROCESS_KEYS: [&str; 8] = [
     key::CPU_TIME,
     key::CPU_TIME_OF_OTHERS,
     key::RANK,
+    key::OUTSIDE_WATCH,
 ];
 
 /// The run's facts, but for the number of its threads and their names.
@@ -95,6 +97,30 @@ fn warnings(members: &[Member]) -> Vec<String> {
         count => format!("{count} processes: {text}"),
     };
     told.into_iter().map(text).collect()
+}
+
+/// A warning about a host whose clock the calls do not determine.
+pub(super) fn clock_warning(clock: &HostClock) -> Option<String> {
+    let host = &clock.host;
+    let (count, most) = clock.contradictions;
+    if clock.uncertainty_ns.is_none() {
+        let how = match clock.bounds {
+            0 => "no call of MPI connects",
+            _ => "calls of MPI connect in one direction only",
+        };
+        return Some(format!(
+            "The times of {host} are placed by its wall clock, because {how} it to the first host: what happened on both may be off \
+            by as much as their wall clocks differ."
+        ));
+    }
+    (count > 0).then(|| {
+        format!(
+            "{count} of {} bounds on the clock of {host} contradict the others, by up to {:.1} µs: its clock did not run evenly, or \
+            calls were matched wrongly.",
+            clock.bounds,
+            most as f64 / 1e3
+        )
+    })
 }
 
 /// The CPU time of all processes, if that of each is known. There is no time per thread, because

@@ -11,6 +11,19 @@ pub(super) fn ticks_per_second(chunks: &TraceChunks<'_>) -> Option<u64> {
     if chunks.header.clock == ClockKind::Nanoseconds {
         return Some(1_000_000_000);
     }
+    let first = pairs(chunks).min_by_key(|p| p.ns)?;
+    let last = pairs(chunks).max_by_key(|p| p.ns)?;
+    let ns = last.ns.checked_sub(first.ns).filter(|&ns| ns >= 1_000)?;
+    let ticks = last.ticks.checked_sub(first.ticks)?;
+    let rate = u128::from(ticks) * 1_000_000_000 / u128::from(ns);
+    // From 1 kHz to 1 THz; any other rate is damage.
+    u64::try_from(rate)
+        .ok()
+        .filter(|rate| (1_000..=1_000_000_000_000).contains(rate))
+}
+
+/// All pairs of ticks and nanoseconds: from the start, from clock entries, and from the end.
+pub(super) fn pairs(chunks: &TraceChunks<'_>) -> impl Iterator<Item = ClockPair> {
     let start = ClockPair {
         ticks: chunks.header.start_ticks,
         ns: chunks.header.start_ns,
@@ -19,14 +32,5 @@ pub(super) fn ticks_per_second(chunks: &TraceChunks<'_>) -> Option<u64> {
         ticks: f.ticks,
         ns: f.ns,
     });
-    let pairs = || chunks.pairs.iter().copied().chain([start]).chain(end);
-    let first = pairs().min_by_key(|p| p.ns)?;
-    let last = pairs().max_by_key(|p| p.ns)?;
-    let ns = last.ns.checked_sub(first.ns).filter(|&ns| ns >= 1_000)?;
-    let ticks = last.ticks.checked_sub(first.ticks)?;
-    let rate = u128::from(ticks) * 1_000_000_000 / u128::from(ns);
-    // From 1 kHz to 1 THz; any other rate is damage.
-    u64::try_from(rate)
-        .ok()
-        .filter(|rate| (1_000..=1_000_000_000_000).contains(rate))
+    chunks.pairs.iter().copied().chain([start]).chain(end)
 }

@@ -3,7 +3,7 @@
 use super::line::{Line, MAX_TIME};
 use workspan_dag::build::MAX_THREADS;
 use workspan_dag::meta::{Meta, Steals, TimeUnit, UnreadPart};
-use workspan_dag::processes::{Process, Processes, ThreadOfProcess};
+use workspan_dag::processes::{HostClock, Process, Processes, ThreadOfProcess};
 use workspan_dag::topology::{TimeOnCpu, Topology, sum_by_cpu};
 use workspan_dag::{Error, NONE, RunFacts};
 
@@ -126,7 +126,45 @@ fn processes(line: &Line<'_>) -> Result<Processes, Error> {
         });
     }
     processes.threads.sort_unstable();
+    processes.clocks = clocks(line)?;
     Ok(processes)
+}
+
+/// The clocks of hosts other than the first.
+fn clocks(line: &Line<'_>) -> Result<Vec<HostClock>, Error> {
+    if line.given("clocks").is_none() {
+        return Ok(Vec::new());
+    }
+    let clock = |value| {
+        let told = line.inner(value, "clocks")?;
+        let signed = |plus: u64, minus: u64| {
+            let whole = i128::from(plus) - i128::from(minus);
+            whole.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+        };
+        let rate = |key: &str| match told.given(key) {
+            Some(_) => told.number(key),
+            None => Ok(0.0),
+        };
+        let uncertainty_ns = match told.given("uncertainty_ns") {
+            Some(_) => Some(told.whole("uncertainty_ns")?),
+            None => None,
+        };
+        Ok::<_, Error>(HostClock {
+            host: told.text("host")?.to_owned(),
+            offset_ns: signed(
+                told.whole_or("behind_ns", 0)?,
+                told.whole_or("ahead_ns", 0)?,
+            ),
+            uncertainty_ns,
+            drift: rate("slow_ppb")? - rate("fast_ppb")?,
+            bounds: told.whole_or("bounds", 0)?,
+            contradictions: (
+                told.whole_or("contradictions", 0)?,
+                told.whole_or("contradict_by_ns", 0)?,
+            ),
+        })
+    };
+    line.list("clocks")?.iter().map(clock).collect()
 }
 
 /// How long each thread ran on each CPU, by thread and CPU.

@@ -7,9 +7,10 @@ use crate::writer::{File, lane, strands};
 use workspan_dag::samples::WaitedFor;
 use workspan_dag::{Dag, Error, OffCpuReason};
 use workspan_reader::{OpenOptions, processes};
-use workspan_trace::bundle;
-use workspan_trace::entry::{CallRole, RankCall, WaitEntry, WaitsEntry};
+use workspan_test_kit::TraceFile;
+use workspan_trace::entry::{CallRole, Note, RankCall, SitePosition, WaitEntry, WaitsEntry};
 use workspan_trace::wire::{Kind, primitive};
+use workspan_trace::{ClockKind, bundle};
 
 /// A process with a task of the first site and a task of the second one, between these ticks.
 fn process(from: u64, to: u64, rank: &'static str, calls: &[RankCall]) -> File {
@@ -305,4 +306,123 @@ fn a_trace_that_cannot_be_read_is_named() {
     bomb.extend(&good);
     let error = read(&bomb).unwrap_err().to_string();
     assert!(error.contains("overlap"), "{error}");
+}
+
+/// Seconds of the run on two hosts. In each, the ranks meet in a barrier.
+const SECONDS: u64 = 100;
+
+/// A rank that runs for [`SECONDS`] on a host of its own. The host's counter has `rate` ticks in a
+/// nanosecond, and its clock shows `start` in the beginning and gains `gained` nanoseconds in a
+/// second. The rank enters each barrier `early` nanoseconds before the last rank does.
+fn on_host(
+    (host, rank, launch): (&str, u32, &str),
+    rate: u64,
+    (start, gained): (u64, u64),
+    early: impl Fn(u64) -> u64,
+) -> Vec<u8> {
+    const NS: u64 = 1_000_000_000;
+    let end = SECONDS * NS * rate;
+    let main = lane(&[(0, Kind::Root, &[]), (end, Kind::End, &[])]);
+    let barriers = (1..SECONDS).map(|turn| RankCall {
+        turn,
+        ..call(
+            CallRole::All,
+            (turn * NS - early(turn)) * rate,
+            (early(turn) + 2_000) * rate,
+        )
+    });
+    let note = |key: &str, value: &str| Note::new(key, value);
+    TraceFile {
+        clock: ClockKind::Tsc,
+        threads: vec![vec![(0, main.bytes.clone())]],
+        sites: vec![(1, SitePosition::Label("?".into()))],
+        notes: vec![
+            note("rank", &rank.to_string()),
+            note("launch", launch),
+            note("host", host),
+        ],
+        pairs: vec![(0, start)],
+        rank_calls: barriers.collect(),
+        end: Some((end, start + SECONDS * (NS + gained))),
+        ..TraceFile::default()
+    }
+    .bytes()
+}
+
+/// The run of a rank on `near` and one on `far`, whose clock gains 50 µs in a second.
+fn on_two_hosts(is_one_launch: bool) -> Dag {
+    // The far rank is late in every second barrier, and by 10 ms in one.
+    let near = |turn: u64| match turn {
+        40 => 10_000_000,
+        turn => 5_000 * (turn % 2),
+    };
+    let far = |turn: u64| match turn {
+        40 => 0,
+        turn => 5_000 * ((turn + 1) % 2),
+    };
+    let launch = if is_one_launch { "mpi 1" } else { "mpi 2" };
+    let files = [
+        on_host(("near", 0, "mpi 1"), 1, (7_000, 0), near),
+        on_host(("far", 1, launch), 3, (5_000_000_000_000, 50_000), far),
+    ];
+    let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
+    let mut bundle = Vec::new();
+    processes::write(&files, &mut bundle).unwrap();
+    read(&bundle).unwrap()
+}
+
+#[test]
+fn clocks_of_two_hosts_are_compared_by_barriers() {
+    let dag = on_two_hosts(true);
+    let [clock] = &dag.meta.processes.clocks[..] else {
+        panic!("{:?}", dag.meta.processes.clocks);
+    };
+    assert_eq!((clock.host.as_str(), clock.contradictions.0), ("far", 0));
+    let uncertainty = clock.uncertainty_ns.unwrap();
+    assert!(uncertainty < 3_000, "{clock:?}");
+    // Their clocks showed these numbers at the same time.
+    let error = clock.offset_ns - (7_000 - 5_000_000_000_000);
+    assert!(error.unsigned_abs() <= uncertainty, "{clock:?}");
+    // Its clock gains 50 µs a second.
+    assert!((clock.drift + 50_000.0).abs() < 100.0, "{clock:?}");
+    let ranks = &dag.meta.processes.list;
+    let ends = ranks[0].to.abs_diff(ranks[1].to);
+    assert!(ends <= 2 * uncertainty, "{ranks:?}");
+    assert_eq!(dag.meta.ticks_per_second, 1_000_000_000);
+    // Waits that are longer than the clocks are uncertain.
+    let long: Vec<_> = waits(&dag)
+        .into_iter()
+        .filter(|wait| wait.2 - wait.1 > 1_000_000)
+        .collect();
+    let [(waiting, begin, end, late)] = long[..] else {
+        panic!("{long:?}");
+    };
+    let name = |thread: u32| dag.meta.thread_names[thread as usize].as_str();
+    assert_eq!((name(waiting), name(late)), ("rank 0", "rank 1"));
+    assert!(
+        (end - begin).abs_diff(10_000_000) <= uncertainty,
+        "{long:?}"
+    );
+    assert_eq!(dag.meta.warnings, [""; 0]);
+    let fact = ("clock of far".to_owned(), clock.describe());
+    assert!(dag.meta.facts.contains(&fact), "{:?}", dag.meta.facts);
+    // The same from the text trace.
+    let mut text = Vec::new();
+    workspan_reader::text::write(&dag, &mut text).unwrap();
+    let again = read(&text).unwrap();
+    assert_eq!(again.meta.processes, dag.meta.processes);
+}
+
+#[test]
+fn without_common_calls_hosts_are_compared_by_their_wall_clocks() {
+    let dag = on_two_hosts(false);
+    let clock = &dag.meta.processes.clocks[0];
+    assert_eq!((clock.uncertainty_ns, clock.bounds), (None, 0));
+    // Both wall clocks are 0 in these files' headers.
+    assert_eq!(clock.offset_ns, 7_000 - 5_000_000_000_000);
+    let warning = dag.meta.warnings.concat();
+    assert!(
+        warning.contains("The times of far are placed by its wall clock"),
+        "{warning}"
+    );
 }

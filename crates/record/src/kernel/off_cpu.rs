@@ -90,6 +90,16 @@ pub struct OffCpu {
 }
 
 impl OffCpu {
+    /// Nothing, for a process on a host that the kernel's watch of the run does not reach.
+    pub fn outside_watch(host: &str) -> Self {
+        Self {
+            missing: vec![format!(
+                "the process ran on {host}, and the kernel watches only what runs on the host of `workspan record`"
+            )],
+            ..Self::default()
+        }
+    }
+
     /// Reads the files in the spool directory, and removes them.
     pub fn take(spool: &Path) -> Self {
         let mut all = Self::default();

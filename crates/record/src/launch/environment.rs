@@ -46,6 +46,9 @@ pub const MAX_SIZE: &str = "WORKSPAN_MAX_SIZE";
 pub const MAX_MEMORY: &str = "WORKSPAN_MAX_MEMORY";
 /// For the preloaded library: sites that are not folded ([`join`]).
 pub const KEEP: &str = "WORKSPAN_KEEP";
+/// For the preloaded library: which processes the kernel's watch reaches
+/// ([`workspan_recorder::watch_scope`]).
+pub const WATCH_SCOPE: &str = "WORKSPAN_WATCH_SCOPE";
 /// For the preloaded library: if not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
 /// For the runner: if not empty, each test or benchmark runs in a process of its own.
@@ -171,6 +174,7 @@ pub fn leave_outer(command: &mut Command) {
     for name in [
         USER_LD_PRELOAD,
         FOLLOW,
+        WATCH_SCOPE,
         SWAP,
         COUNTERS,
         PARTS,
@@ -204,7 +208,9 @@ pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer:
     value.push(library);
     if follows() {
         // The command replaces this process.
-        command.env(FOLLOW, std::process::id().to_string());
+        command
+            .env(FOLLOW, std::process::id().to_string())
+            .env(WATCH_SCOPE, workspan_recorder::watch_scope());
     }
     if let Some(user) = std::env::var_os("LD_PRELOAD") {
         command.env(USER_LD_PRELOAD, &user);

@@ -16,6 +16,7 @@ use crate::launch::environment::{
     self, COUNT, EACH, LIBRARY, LIST, PROGRAM, SPOOL_DIR, USER_RUNNER,
 };
 use crate::launch::preflight;
+use crate::launch::remote_ranks;
 use crate::launch::sanitizer;
 
 use crate::say;
@@ -54,7 +55,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         .into_iter()
         .chain(counted)
         .chain([file.clone()])
-        .chain(args);
+        .chain(args.clone());
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
     environment::restore(&mut command);
@@ -88,6 +89,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
                 }
                 if !off_cpu::watch(Path::new(&spool)) {
                     command.env(environment::SCHEDSTAT, "1");
+                }
+                if follow
+                    && let Some(told) = remote_ranks::pass_variables(&file, &args, &mut command)
+                {
+                    say!("workspan: {told}");
                 }
             }
             Some(reason) => {

@@ -195,6 +195,10 @@ pub(super) struct Unrecorded {
 impl Unrecorded {
     /// The ones without a trace, given the CPU time of each process.
     pub(super) fn among(cpu_ns: BTreeMap<u32, u64>, recorded: &[UnnamedTrace]) -> Unrecorded {
+        // In a container on this host, a process is watched under another id than its own.
+        if recorded.iter().any(|one| one.trace.outside_watch) {
+            return Unrecorded::default();
+        }
         let known: BTreeSet<u32> = recorded.iter().map(|one| one.trace.process.0).collect();
         let others = || cpu_ns.iter().filter(|(pid, _)| !known.contains(pid));
         Unrecorded {

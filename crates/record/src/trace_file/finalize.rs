@@ -49,6 +49,8 @@ pub struct FinalTrace {
     pub process: (u32, u32),
     /// The CPU time that the kernel saw it use, in nanoseconds; 0 if it was not watched.
     pub cpu_ns: u64,
+    /// Whether the kernel's watch of the run cannot reach it, as on another host.
+    pub outside_watch: bool,
     /// The number of children it forked, and of those that went on by exec.
     pub forked: u64,
     /// The recorded runtimes.
@@ -124,11 +126,18 @@ pub fn finalize(
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
     let clock = Clock::from_trace(&trace);
+    let told = ProcessFacts::read(&trace);
+    let outside_watch = !told.all(key::OUTSIDE_WATCH).is_empty();
+    let mut unwatched = OffCpu::outside_watch(&told.all(key::HOST).concat());
+    let off_cpu = match outside_watch {
+        // Its process id belongs to another process here.
+        true => &mut unwatched,
+        false => off_cpu,
+    };
     let unseen_ns = off_cpu.add_unseen(&trace, &clock);
     let waits = Waits::from_trace(&trace);
     off_cpu.add_waits(trace.header.pid, waits.intervals(&clock));
     off_cpu.split_at_releases(&waits, &clock);
-    let told = ProcessFacts::read(&trace);
     off_cpu.add_callers(trace.header.pid, &told.mappings);
     let off_cpu = &*off_cpu;
     let parts = windows.of(&trace, &clock);
@@ -142,7 +151,10 @@ pub fn finalize(
     let facts = facts
         .iter()
         .filter(|note| own || !follow || note.key != EXIT_STATUS);
-    warnings.extend(told.still_running(trace.header.pid).filter(|_| follow));
+    warnings.extend(
+        told.still_running(trace.header.pid)
+            .filter(|_| follow && !outside_watch),
+    );
     let folder = workspace.root.iter();
     let folder = folder.map(|root| Note::new(key::SOURCE_FOLDER, root.to_string_lossy()));
     let notes: Vec<Note> = facts
@@ -205,6 +217,7 @@ pub fn finalize(
             started: trace.header.realtime_ns,
             process: (trace.header.pid, told.number(key::PARENT_PROCESS) as u32),
             cpu_ns: off_cpu.cpu_ns(trace.header.pid),
+            outside_watch,
             forked: told.number(key::FORKED_CHILDREN),
             runtimes: told.all(key::RUNTIME),
             libraries: told.mappings.iter().map(|m| m.path.clone()).collect(),

@@ -120,6 +120,79 @@ fn an_executor_that_is_killed_in_the_middle_of_a_query_changes_no_answer() {
     panic!("no executor was killed in the middle of a query");
 }
 
+/// An executor that is stopped, or whose host is gone, closes no connection. Others may wait for its
+/// data for ever.
+#[test]
+#[ignore = "needs Ballista's programs: cargo xtask test lake"]
+fn an_executor_that_stops_without_a_sign_ends_in_the_same_answer_or_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("lake");
+    add(&root, &wide_traces(folder.path(), 24), &["--detail"]);
+    let expected = asked(&root, LONG_QUERY, None);
+    let mut stopped = 0;
+    for moment in [0.5, 0.3, 0.7, 0.2, 0.8] {
+        // The scheduler gives an executor up after 6 seconds.
+        let cluster = Cluster::start(2, &[]);
+        let address = cluster.address();
+        let begun = Instant::now();
+        asked(&root, LONG_QUERY, Some(&address));
+        let alone = begun.elapsed();
+        // Two attempts on one executor, and the time in which the loss is noticed.
+        let limit = alone.as_secs() * 4 + 30;
+        let mut query = Command::new(env!("CARGO_BIN_EXE_workspan-lake"));
+        query.arg("sql").arg(&root).arg(LONG_QUERY);
+        query.args(["--format", "csv", "--cluster", &address]);
+        query.args(["--timeout", &format!("{limit}s")]);
+        query.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut query = query.spawn().unwrap();
+        std::thread::sleep(alone.mul_f64(moment));
+        signal("-STOP", cluster.executors[0].id());
+        let is_in_the_middle = query.try_wait().unwrap().is_none();
+        let there = query.wait_with_output().unwrap();
+        let said = text(&there.stderr);
+        eprintln!("stopped at {moment}: {} {said}", there.status);
+        if there.status.success() {
+            assert_eq!(text(&there.stdout), text(&expected.stdout), "{said}");
+        } else {
+            assert!(said.contains(&format!("within {limit} s")), "{said}");
+            assert!(
+                said.contains("End the executors, start them again"),
+                "{said}"
+            );
+        }
+        stopped += usize::from(is_in_the_middle);
+        if stopped == 2 {
+            return;
+        }
+    }
+    panic!("no executor was stopped in the middle of a query");
+}
+
+#[test]
+#[ignore = "needs Ballista's programs: cargo xtask test lake"]
+fn a_cluster_that_does_not_answer_in_time_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("lake");
+    add(&root, &wide_traces(folder.path(), 2), &["--detail"]);
+    let cluster = Cluster::start(1, &[]);
+    signal("-STOP", cluster.executors[0].id());
+    let mut query = Command::new(env!("CARGO_BIN_EXE_workspan-lake"));
+    query.arg("sql").arg(&root).arg(LONG_QUERY);
+    query.args(["--cluster", &cluster.address(), "--timeout", "2s"]);
+    let output = query.output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("within 2 s"), "{said}");
+    assert!(said.contains("--executor-timeout-seconds"), "{said}");
+}
+
+fn signal(which: &str, process: u32) {
+    let sent = Command::new("kill")
+        .args([which, &process.to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+}
+
 /// Traces of `n` programs with 300 tasks each. One worker creates the tasks and another one runs
 /// them.
 fn wide_traces(folder: &Path, n: u64) -> Vec<PathBuf> {

@@ -128,6 +128,33 @@ impl Writer<'_> {
             let threads: Vec<String> = own.map(|of| of.thread.to_string()).collect();
             w.put(&format!(",\"threads\":[{}]}}", threads.join(",")));
         });
+        self.each("clocks", &processes.clocks, |w, clock| {
+            w.put("{\"host\":");
+            w.quoted(&clock.host);
+            let side = if clock.offset_ns < 0 {
+                "ahead_ns"
+            } else {
+                "behind_ns"
+            };
+            w.number(side, clock.offset_ns.unsigned_abs());
+            if let Some(uncertainty) = clock.uncertainty_ns {
+                w.number("uncertainty_ns", uncertainty);
+            }
+            if clock.drift != 0.0 {
+                let side = if clock.drift < 0.0 {
+                    "fast_ppb"
+                } else {
+                    "slow_ppb"
+                };
+                w.number(side, clock.drift.abs());
+            }
+            w.number("bounds", clock.bounds);
+            if clock.contradictions.0 > 0 {
+                w.number("contradictions", clock.contradictions.0);
+                w.number("contradict_by_ns", clock.contradictions.1);
+            }
+            w.put("}");
+        });
     }
 
     /// Whether a reader would find the same places without a table.
