@@ -146,8 +146,8 @@ export function drawStrand(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): vo
   if (room < 22 || y1 - y0 < 13) return;
   const mid = (y0 + y1) / 2,
     cx = (x0 + x1) / 2;
-  // With a halo if it may cover the part that is off the CPU.
-  const halo = striped ? ground : undefined;
+  // With a halo if it may cover the part that is off the CPU, or a texture.
+  const halo = striped ? ground : c.texture === "none" ? undefined : c.fill;
   const ink = striped ? t.fg : c.ink;
   const name: TextStyle = { size: 11.5, weight: 650, colour: ink, align: "center", halo };
   const sub: TextStyle = { size: 10.5, colour: ink, align: "center", halo };

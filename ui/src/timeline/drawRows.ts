@@ -307,6 +307,9 @@ function readFacts(b: StrandBoxes, i: number, facts: BoxFacts): void {
   facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
 }
 
+/** Width from which a strand has its texture. Narrower ones have a tint instead. */
+const MIN_TEXTURED_PX = 10;
+
 /** Draws strands of at least 1.6 pixels, over the columns. */
 export function drawBoxes(s: Scene, pen: Pen): void {
   const { rows } = s.bands;
@@ -335,7 +338,7 @@ export function drawBoxes(s: Scene, pen: Pen): void {
     // zooming in has no jump.
     const inside = b.inside ? undefined : s.inner.folded.get(b.id[i]!);
     const open = inside === undefined ? 0 : Math.ceil(Math.min(1, inside / w) * 4) / 4;
-    const marked = colour.texture !== "none" && !rows.compact && w > (many ? 14 : 6);
+    const marked = colour.texture !== "none" && !rows.compact && w > (many ? 14 : MIN_TEXTURED_PX);
     const whole = marked ? colour.fill : s.palette.flat(colour);
     const fill = dimmed
       ? s.palette.dim(whole)
