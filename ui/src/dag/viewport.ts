@@ -4,6 +4,7 @@
  */
 
 import { signal, type Signal } from "@preact/signals";
+import { isForFigure } from "../export/paperLayout";
 import { layout } from "../store";
 import { reducedMotion } from "../theme/theme";
 import { STRIP_HEAD_HEIGHT, STRIP_WIDTH } from "./timeStrip";
@@ -60,12 +61,28 @@ export abstract class Viewport {
 
   resize(width: number, height: number): void {
     if (width === this.width && height === this.height) return;
+    const before = { width: this.width, height: this.height, camera: this.camera };
     this.width = width;
     this.height = height;
     this.updateView();
     if (this.fitted) this.fitNow("full", false);
+    else if (isForFigure()) this.showSamePart(before);
+    else if (this.inWindow?.width === width && this.inWindow.height === height)
+      this.camera = this.inWindow.camera;
     else this.camera = clampToView(this.camera, this.placed, this.view);
+    if (!isForFigure()) this.inWindow = null;
     this.requestDraw();
+  }
+
+  /** Size and camera in the window, while the page is laid out for a figure. */
+  private inWindow: { width: number; height: number; camera: Camera } | null = null;
+
+  /** A figure of another size shows the part that the window shows. */
+  private showSamePart(before: { width: number; height: number; camera: Camera }): void {
+    this.inWindow ??= before;
+    const { camera, width, height } = this.inWindow;
+    const [x, y] = [this.width / width, this.height / height];
+    this.camera = { kx: camera.kx * x, ky: camera.ky * y, tx: camera.tx * x, ty: camera.ty * y };
   }
 
   protected updateView(): void {
