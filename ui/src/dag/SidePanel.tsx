@@ -17,6 +17,7 @@ import { showInTimeline } from "./timelineLink";
 import { collapse, expand } from "./expandCollapse";
 import { selectStrand } from "./selection";
 import { paintOf } from "../components/widgets";
+import { offCpuParts } from "../drawer/facts";
 
 /** Largest number of tasks of a folded strand that can be opened (`view/src/inside/tree.rs`). */
 const MAX_OPENED_TASKS = 300_000;
@@ -268,6 +269,13 @@ function codePlace(
   );
 }
 
+/** How long a strand took, and what of it was not work. */
+function tookOf(length: number, weight: number, d: StrandDetail | null): string {
+  if (weight >= length * 0.995) return ticks(length);
+  const off = d ? offCpuParts(d).map(([what, n]) => `${ticks(n)} ${what}`) : [];
+  return [ticks(length), `${ticks(weight)} of it work`, ...off].join(", ");
+}
+
 /** The paths that a strand is on. */
 function pathsOf(s: { critical: boolean; ready_path: boolean }): string {
   if (s.critical) return s.ready_path ? "critical and ready path" : "critical path";
@@ -290,10 +298,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: DagNode }) {
     ],
     ["where", codePlace(d, siteLabel(meta, s.site))],
     ["runs", `${rowLabel(meta, s.row)}, ${fromTo(s.start, s.end)}`],
-    [
-      "takes",
-      s.weight < length * 0.995 ? `${ticks(length)}, ${ticks(s.weight)} of it work` : ticks(length),
-    ],
+    ["takes", tookOf(length, s.weight, d)],
   ];
   if (d && d.meanwhile > 0)
     rows.push(["meanwhile", `${plainNumber(d.meanwhile)} of ${count(meta.workers)} workers busy`]);
@@ -492,7 +497,7 @@ function ReadingGuide({ scene }: { scene: Scene }) {
             <StripGlyph />
             On the left: what the workers did at that time. Blue: running. Lines: descheduled.
             Crosses: blocked. Orange: delay. Dots: no work, scheduler. Grey: no work, program. Lines
-            in a strand: time off the CPU, descheduled or blocked.
+            in a strand: descheduled. Crosses in it: blocked.
             {runMeta()?.unread && " Dark hatch: not read."}
           </li>
         )}

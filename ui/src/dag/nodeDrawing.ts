@@ -112,16 +112,7 @@ export function drawStrand(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): vo
   // Time off the CPU has a tint of the colour.
   const ground = mix(c.fill, t.panel, 0.78);
   const striped = length > 0 && s.weight < length * 0.98 && b.h > 6;
-  if (striped) {
-    // Time off the CPU or recording: the part of the box that is not weight.
-    const off = b.h * (1 - s.weight / length);
-    pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), ground, {
-      colour: c.fill,
-      width: 1,
-    });
-    for (let y = b.y + b.h - off + 4; y < b.y + b.h - 1; y += 4)
-      pen.line([b.x, y, b.x + b.w, y], { colour: alpha(t.desch, 0.55), width: 1 });
-  }
+  if (striped) drawOffCpu(pen, n, b, r, c, ground, look);
   // Marked as in the timeline: it stands for more tasks, which cannot be opened.
   if (n.strand && n.strand.folded > 0 && b.h >= 10)
     for (const up of [3.5, 6])
@@ -171,6 +162,31 @@ export function drawStrand(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): vo
       one,
     );
   }
+}
+
+/**
+ * The bottom part of a strand's box that is not weight: crosses where it was blocked, lines where it
+ * was preempted or recorded.
+ */
+function drawOffCpu(
+  pen: Pen,
+  n: DagNode,
+  b: Box,
+  r: number,
+  c: Colour,
+  ground: string,
+  { t }: DrawingStyle,
+): void {
+  const s = n.strand ?? { ...n.folded!, weight: n.folded!.work };
+  const length = s.end - s.start;
+  const off = b.h * (1 - s.weight / length);
+  const blocked = Math.min(off, (b.h * (s.blocked ?? 0)) / length);
+  const y = b.y + b.h - off;
+  pen.box(b.x, y, b.w, off, Math.min(r, off / 2), ground);
+  if (blocked > 1) pen.ground(b.x + 0.5, b.y + b.h - blocked, b.w - 1, blocked, "blocked");
+  pen.box(b.x, y, b.w, off, Math.min(r, off / 2), null, { colour: c.fill, width: 1 });
+  for (let at = y + 4; at < b.y + b.h - blocked - 1; at += 4)
+    pen.line([b.x, at, b.x + b.w, at], { colour: alpha(t.desch, 0.55), width: 1 });
 }
 
 function drawOutline(pen: Pen, b: Box, r: number, look: DrawingStyle): void {

@@ -35,6 +35,9 @@ pub(crate) struct Folded {
     pub children: usize,
     pub work: u64,
     pub span: u64,
+    /// Of a task with a single strand: ticks off the CPU in which it waited, and was not preempted.
+    #[serde(skip_serializing_if = "super::inside::is_zero")]
+    pub blocked: u64,
     pub start: u64,
     pub end: u64,
     pub ready: Option<u64>,
@@ -163,6 +166,7 @@ pub(super) fn task(model: &RunModel, tree: &Index, task: TaskId, depends: Vec<St
     let first = dag.tasks.first[i];
     let own = own_code(model, tree, task);
     let all = &tree.subtrees;
+    let expandable = all.strands.get(i) > 1 || can_open(model, first);
     Folded {
         id: NodeId::Task(task).to_string(),
         site: model.sites.of(dag.tasks.site[i]),
@@ -174,6 +178,10 @@ pub(super) fn task(model: &RunModel, tree: &Index, task: TaskId, depends: Vec<St
         children: tree.children(task).count(),
         work: all.work.get(i),
         span: all.span.get(i),
+        blocked: match expandable {
+            true => 0,
+            false => model.facts.blocked.get(first as usize),
+        },
         start: inside.start,
         end: inside.end,
         ready: model.ready(first).map(|r| r.0.saturating_sub(model.begin)),
@@ -182,7 +190,7 @@ pub(super) fn task(model: &RunModel, tree: &Index, task: TaskId, depends: Vec<St
         rows: inside.rows.clone(),
         running: inside.running.clone(),
         depends,
-        expandable: all.strands.get(i) > 1 || can_open(model, first),
+        expandable,
         section: false,
     }
 }
@@ -269,6 +277,7 @@ pub(super) fn group(
         children,
         work,
         span: span(model, tree, steps),
+        blocked: 0,
         start: inside.start,
         end: inside.end,
         ready: None,
