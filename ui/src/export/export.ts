@@ -3,7 +3,6 @@
  * (elementPicture.ts); some register a better one.
  */
 
-import "./figure.css";
 import { signal } from "@preact/signals";
 import { notify } from "../frame/overlay";
 import { runMeta, tab, type Tab } from "../store";
