@@ -18,6 +18,8 @@ export default function (suite) {
         const flame = await answer(t, `of=${of}${recursion}`);
         const frames = flame.frames.reduce((n, f) => n + f.ticks, 0) + flame.left_out;
         check(frames === flame.total, `${of}: ${frames} in frames, ${flame.total} in all`);
+        const omitted = flame.frames.reduce((n, f) => n + (f.omitted?.ticks ?? 0), 0);
+        check(omitted === flame.left_out, `${of}: ${omitted} of ${flame.left_out} omitted ticks`);
         const off = Math.abs(flame.total / sum - 1);
         check(off < 0.001, `${of}: ${flame.total}, the report says ${sum}`);
       }

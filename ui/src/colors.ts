@@ -130,7 +130,7 @@ export const MARKS = ["diagonal", "dots", "lines"] as const satisfies Texture[];
 
 /** Colour of a texture's marks over a fill. */
 export const markInk = (dark: boolean): string =>
-  dark ? "rgba(13,16,20,.5)" : "rgba(255,255,255,.6)";
+  dark ? "rgba(13,16,20,.4)" : "rgba(255,255,255,.6)";
 
 /** Share by which a fill is mixed with the marks' colour when there is no room for marks. */
 const MARK_SHARE: Record<Texture, number> = {
