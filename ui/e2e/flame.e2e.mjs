@@ -25,6 +25,21 @@ export default function (suite) {
       }
   });
 
+  suite.test(
+    "of folded subtrees, their spans are on the critical path, in stacks and in code",
+    { files: [suite.runs.large] },
+    async (t) => {
+      await t.open("tab=flame");
+      const { span } = await report(t);
+      const flame = await answer(t, "of=critical");
+      check(Math.abs(flame.total / span - 1) < 0.001, `${flame.total} of stacks, span ${span}`);
+      const sites = await t.page.evaluate(async () => (await fetch("api/v1/sites?run=a")).json());
+      const codes = sites.flatMap((site) => site.blocks);
+      const sum = codes.reduce((n, c) => n + c.critical, 0);
+      check(sum <= span * 1.001, `${sum} of codes, span ${span}`);
+    },
+  );
+
   suite.test("two halves of the run add up to the run", async (t) => {
     await t.open("tab=flame");
     const { runs } = await t.page.evaluate(async () => (await fetch("api/v1/meta")).json());

@@ -24,6 +24,8 @@ import { morph, MORPH_MS, rects, type Rect } from "./morph";
 
 /** Height of the legend below the picture. */
 const LEGEND_HEIGHT = 40;
+/** Maximum factor of the x axis of a fitted picture if y is time: a few cards are readable. */
+const MAX_FITTED_KX = 2;
 /** Maximum factor of the x axis if y is time. */
 const MAX_TIMED_KX = 2.2;
 
@@ -105,7 +107,7 @@ export abstract class Viewport {
   protected cameraFor(kind: Fit): Camera {
     const inner = { x: this.view.x + 8, y: this.view.y, w: this.view.w - 16, h: this.view.h };
     return fit(kind, this.placed, inner, this.camera, {
-      x: 1.15,
+      x: this.structure ? 1.15 : MAX_FITTED_KX,
       y: this.structure ? 1.15 : Infinity,
     });
   }

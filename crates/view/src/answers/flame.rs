@@ -21,7 +21,7 @@ const ROOT: u32 = 0;
 enum FlameMeasure {
     /// Weight: time on the CPU.
     All,
-    /// Weight of strands on the critical path.
+    /// What strands on the critical path add to it.
     Critical,
     /// Time of free workers, shared among the strands that ran meanwhile.
     Free,
@@ -153,7 +153,10 @@ fn ticks(
         Some(free) => free.sums(from, to).1 as u64,
         // A strand that the part cuts contributes its share.
         None => {
-            let weight = u128::from(model.weight(s));
+            let weight = u128::from(match of {
+                FlameMeasure::Critical => model.path_weight(s),
+                _ => model.weight(s),
+            });
             (weight * u128::from(to - from) / u128::from(end - start)) as u64
         }
     }

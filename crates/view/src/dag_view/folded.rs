@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use workspan_analysis::path_weight;
 use workspan_dag::{Dag, StrandId, TaskId};
 
 use super::Index;
@@ -241,7 +240,7 @@ pub(super) fn group(
                 strands += 1;
                 work = work.saturating_add(model.weight(s));
                 if model.critical(s) {
-                    critical_work = critical_work.saturating_add(path(model, s));
+                    critical_work = critical_work.saturating_add(model.path_weight(s));
                 }
             }
             Step::Child(t) => {
@@ -291,11 +290,6 @@ pub(super) fn group(
     }
 }
 
-fn path(model: &RunModel, s: StrandId) -> u64 {
-    let weight = path_weight(&model.dag, s, model.weight(s), 0);
-    u64::try_from(weight).unwrap_or(u64::MAX)
-}
-
 /// The heaviest path through a stretch of a sequence. It runs along the task's strands, and through
 /// each child from where it is created to where it is waited for.
 fn span(model: &RunModel, tree: &Index, steps: &[Step]) -> u64 {
@@ -314,7 +308,7 @@ fn span(model: &RunModel, tree: &Index, steps: &[Step]) -> u64 {
                         }
                     }
                 }
-                cursor = cursor.saturating_add(path(model, s));
+                cursor = cursor.saturating_add(model.path_weight(s));
             }
             Step::Child(t) => {
                 let end = cursor.saturating_add(tree.subtrees.span.get(t as usize));
