@@ -30,7 +30,11 @@ export default function (suite) {
     { files: [suite.runs.large] },
     async (t) => {
       await t.open("tab=flame");
-      const { span } = await report(t);
+      const known = async () => {
+        const r = await report(t);
+        return r.span !== undefined && r;
+      };
+      const { span } = await until(known, "the report", 120_000);
       const flame = await answer(t, "of=critical");
       check(Math.abs(flame.total / span - 1) < 0.001, `${flame.total} of stacks, span ${span}`);
       const sites = await t.page.evaluate(async () => (await fetch("api/v1/sites?run=a")).json());
