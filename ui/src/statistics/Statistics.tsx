@@ -129,7 +129,7 @@ function columnsOf(r: RunMeta): Column<SiteLengths>[] {
       cell: (w) => {
         const known = r.sites.find((x) => x.place === w.id);
         return (
-          <span>
+          <span class="place" title={[known?.function, w.site].filter(Boolean).join(" ")}>
             {known?.function && <b class="fn">{known.function} </b>}
             <span class="mono faint">{fileName(w.site)}</span>
           </span>
