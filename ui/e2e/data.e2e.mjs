@@ -68,7 +68,7 @@ export default function (suite) {
     await t.page.getByRole("button", { name: "Export this view" }).click();
     const [download] = await Promise.all([
       t.page.waitForEvent("download"),
-      t.page.getByRole("menuitem", { name: /svg/i }).click(),
+      t.page.getByRole("menuitem", { name: /svg, as shown/i }).click(),
     ]);
     const svg = readFileSync(await download.path(), "utf8");
     const labels = [...svg.matchAll(/>W(\d+)</g)].map(([, n]) => Number(n));

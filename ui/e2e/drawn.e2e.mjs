@@ -31,7 +31,7 @@ const query = (browser, file, text) => browser.json("sql", "--format", "json", f
 async function exported(t, window) {
   const saved = t.page.waitForEvent("download");
   await t.page.getByRole("button", { name: /Export/ }).click();
-  await t.page.getByRole("menuitem", { name: /SVG/ }).click();
+  await t.page.getByRole("menuitem", { name: /SVG, as shown/ }).click();
   const svg = readFileSync(await (await saved).path(), "utf8");
   const inner =
     /<svg x="0"[^>]*? width="([\d.]+)"/.exec(svg) ?? /<svg[^>]* width="([\d.]+)"/.exec(svg);

@@ -1,6 +1,9 @@
 /** Flame graph and call tree: sums, modes, and links to the other tabs. */
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { check, until } from "./harness.mjs";
+import { foldedTrace } from "./textTraces.mjs";
 
 const report = (t) => t.page.evaluate(async () => (await fetch("api/v1/report?run=a")).json());
 const answer = (t, query) =>
@@ -18,10 +21,29 @@ export default function (suite) {
         const flame = await answer(t, `of=${of}${recursion}`);
         const frames = flame.frames.reduce((n, f) => n + f.ticks, 0) + flame.left_out;
         check(frames === flame.total, `${of}: ${frames} in frames, ${flame.total} in all`);
+        const omitted = flame.frames.reduce((n, f) => n + (f.omitted?.ticks ?? 0), 0);
+        check(omitted === flame.left_out, `${of}: ${omitted} of ${flame.left_out} omitted ticks`);
         const off = Math.abs(flame.total / sum - 1);
         check(off < 0.001, `${of}: ${flame.total}, the report says ${sum}`);
       }
   });
+
+  const folded = join(suite.browser.folder, "folded.jsonl");
+  writeFileSync(folded, foldedTrace());
+  suite.test(
+    "of folded subtrees, their spans are on the critical path, in stacks and in code",
+    { files: [folded] },
+    async (t) => {
+      await t.open("tab=flame");
+      const { span } = await report(t);
+      const flame = await answer(t, "of=critical");
+      check(flame.total === span, `${flame.total} of stacks, span ${span}`);
+      const sites = await t.page.evaluate(async () => (await fetch("api/v1/sites?run=a")).json());
+      const codes = sites.flatMap((site) => site.blocks);
+      const sum = codes.reduce((n, c) => n + c.critical, 0);
+      check(sum === span, `${sum} of codes, span ${span}`);
+    },
+  );
 
   suite.test("two halves of the run add up to the run", async (t) => {
     await t.open("tab=flame");

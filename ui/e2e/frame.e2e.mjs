@@ -193,7 +193,7 @@ export default function (suite) {
       await t.page.getByRole("button", { name: "Export this view" }).click();
       const [download] = await Promise.all([
         t.page.waitForEvent("download"),
-        t.page.getByRole("menuitem", { name: new RegExp(kind, "i") }).click(),
+        t.page.getByRole("menuitem", { name: new RegExp(`^${kind}, (as|the)`, "i") }).click(),
       ]);
       const bytes = readFileSync(await download.path());
       if (kind === "png") {
@@ -214,6 +214,51 @@ export default function (suite) {
           "no table",
         );
     });
+
+  suite.test(
+    "export: each view as a paper's column and as a slide",
+    { files: [suite.runs.before, suite.runs.after], slow: 2 },
+    async (t) => {
+      const saved = async (words) => {
+        await t.page.getByRole("button", { name: "Export this view" }).click();
+        const [download] = await Promise.all([
+          t.page.waitForEvent("download"),
+          t.page.getByRole("menuitem", { name: words }).click(),
+        ]);
+        return readFileSync(await download.path());
+      };
+      const window = () =>
+        t.page.evaluate(() => ({
+          wide: document.querySelector(".frame").clientWidth,
+          theme: document.documentElement.dataset.theme,
+          named: document.documentElement.className,
+        }));
+      for (const tab of TABS) {
+        await t.open(`tab=${tab}&theme=dark`);
+        await t.page.waitForLoadState("networkidle");
+        const before = await window();
+        for (const [words, width, height] of [
+          ["SVG, a paper's column", 252, 180],
+          ["SVG, a slide", 960, 540],
+        ]) {
+          const svg = (await saved(words)).toString();
+          const [, w, h] = /<svg[^>]* width="(\d+)pt" height="(\d+)pt"/.exec(svg) ?? [];
+          check(Number(w) === width, `${tab}: ${words} is ${w} points wide`);
+          check(Number(h) >= height - 1, `${tab}: ${words} is ${h} points high`);
+          // Timeline and DAG fill a slide; nothing else has to be higher than the view's content.
+          if (tab === "dag") check(Number(h) <= height + 1, `${tab}: ${h} points high`);
+          check(svg.includes("workers busy"), `${tab}: ${words} has no heading`);
+        }
+        const after = await window();
+        check(
+          JSON.stringify(after) === JSON.stringify(before),
+          `${tab}: ${JSON.stringify(after)} was ${JSON.stringify(before)}`,
+        );
+      }
+      const png = await saved("PNG, a paper's column");
+      check(png.readUInt32BE(16) === 4 * 252, `${png.readUInt32BE(16)} pixels wide`);
+    },
+  );
 
   suite.test(
     "no tab at 1024x700 scrolls sideways",

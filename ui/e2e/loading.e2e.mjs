@@ -81,6 +81,45 @@ export default function (suite) {
   );
 
   suite.test(
+    "while the trace is looked over, the stage's segment moves and seconds are counted",
+    async (t) => {
+      const { page } = t;
+      const status = {
+        run: "a",
+        stage: "looking over the trace",
+        done: 0,
+        of: 5,
+        stopped: false,
+        ready: { overview: false, timeline: false, rest: false },
+        error: null,
+      };
+      await page.route("**/api/v1/status*", (route) =>
+        route.fulfill({
+          contentType: "text/event-stream",
+          body: `retry: 60000\ndata: ${JSON.stringify(status)}\n\n`,
+        }),
+      );
+      await page.route("**/api/v1/meta*", (route) =>
+        route.fulfill({
+          status: 202,
+          json: { error: "The run is still loading.", remedy: null, loading: true },
+        }),
+      );
+      await page.goto(t.base);
+      const bar = page.getByRole("progressbar", { name: "looking over the trace" });
+      await bar.waitFor();
+      check((await bar.locator("i").count()) === 5, "not a segment for each stage");
+      check((await bar.locator("i.done").count()) === 0, "a stage is done");
+      const moving = () =>
+        bar.evaluate((e) =>
+          e.getAnimations({ subtree: true }).map((a) => a.effect.target.className),
+        );
+      check((await moving()).join() === "now", `${await moving()} move`);
+      await until(async () => /waiting for \d+ s/.test(await t.text("main")), "the seconds");
+    },
+  );
+
+  suite.test(
     "the summary shows what ran when while the rest is read",
     { files: [suite.runs.large], own: true },
     async (t) => {

@@ -8,6 +8,20 @@ import { noLength } from "./textTraces.mjs";
 
 export default function (suite) {
   suite.test(
+    "statistics of processes: what moved between workers stands beside the matrix",
+    { files: [suite.runs.ranks] },
+    async (t) => {
+      await t.open("tab=statistics");
+      const table = t.page.getByRole("table", { name: "Moved strands by worker" });
+      await table.waitFor();
+      const sum = async (of) =>
+        (await table.locator(of).allInnerTexts()).map(Number).reduce((a, b) => a + b, 0);
+      const [after, made] = [await sum(".c-went-on"), await sum(".c-made")];
+      check(after > 0 && after === made, `${after} went on, ${made} were made ready`);
+    },
+  );
+
+  suite.test(
     "the server goes away: words, and the view stays",
     { own: true, allow: /ERR_|Failed to load/ },
     async (t, { server }) => {

@@ -106,3 +106,37 @@ export function noLength() {
   ];
   return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
+
+/** A run of one strand that stands for a subtree: 70 us of work, with a span of 50 us. */
+export function foldedTrace() {
+  const site = { site: "fib.c:9", count: 2, work: 30, span: 30, critical_work: 20 };
+  const lines = [
+    { workspan_trace: 1, workers: 1, time_unit: "us", steals: "child", name: "fib" },
+    { ev: "begin", t: 0, w: 0, task: 0 },
+    {
+      ev: "folded",
+      t: 10,
+      w: 0,
+      task: 0,
+      work: 70,
+      span: 50,
+      ready_integral: 60,
+      tasks: 2,
+      spawns: 1,
+      syncs: 1,
+      strands: 4,
+      levels: 1,
+      envelope: [
+        [50, 0],
+        [30, 2],
+      ],
+      sites: [{ ...site, lengths: [0, 0, 0, 1, 1] }],
+      blocks: [
+        ["fib.c:9", null, 30],
+        [0, "fib.c:9", 40],
+      ],
+    },
+    { ev: "end", t: 90, w: 0, task: 0 },
+  ];
+  return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
+}

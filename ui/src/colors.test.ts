@@ -118,6 +118,15 @@ describe.each([
     const first = [0, 1, 2].map((code) => colour("code", { code }, dark).fill);
     expect(closest(first)).toBeGreaterThan(24);
   });
+  test("the first eight codes and the root differ in greyscale, by lightness or by texture", () => {
+    const all = [0, 1, 2, 3, 4, 5, 6, 7].map((code) => colour("code", { code }, dark));
+    all.push(colour("code", { root: true }, dark));
+    all.forEach((a, i) => {
+      for (const b of all.slice(i + 1))
+        if (a.texture === b.texture)
+          expect(contrast(a.fill, b.fill), `${a.fill}, ${b.fill}`).toBeGreaterThan(1.25);
+    });
+  });
   test("equal colours differ by pattern, up to 32 items", () => {
     const key = (c: Colour) => c.fill + c.texture;
     for (const mode of ["code", "worker"] as const)

@@ -120,8 +120,8 @@ export const DARK: Tokens = {
 export const tokens = (dark: boolean): Tokens => (dark ? DARK : LIGHT);
 
 /**
- * A pattern over a colour. Repeated colours of the palette have one, so that no two of the first 32
- * items look the same.
+ * A pattern over a colour. Colours of the palette that are alike in greyscale have different ones,
+ * and repeated colours too, so that no two of the first 32 items look the same.
  */
 export type Texture = "none" | "diagonal" | "dots" | "lines" | "cross";
 const TEXTURES: Texture[] = ["none", "diagonal", "dots", "lines"];
@@ -130,7 +130,7 @@ export const MARKS = ["diagonal", "dots", "lines"] as const satisfies Texture[];
 
 /** Colour of a texture's marks over a fill. */
 export const markInk = (dark: boolean): string =>
-  dark ? "rgba(13,16,20,.5)" : "rgba(255,255,255,.6)";
+  dark ? "rgba(13,16,20,.4)" : "rgba(255,255,255,.6)";
 
 /** Share by which a fill is mixed with the marks' colour when there is no room for marks. */
 const MARK_SHARE: Record<Texture, number> = {
@@ -184,6 +184,17 @@ const CODE = [
   "#117733",
   "#882255",
 ];
+/** The texture of each colour the first time that it is used. */
+const FIRST_TEXTURE: Record<string, Texture> = {
+  "#cc6677": "none",
+  "#88ccee": "none",
+  "#ddcc77": "dots",
+  "#44aa99": "diagonal",
+  "#332288": "lines",
+  "#999933": "dots",
+  "#117733": "diagonal",
+  "#882255": "dots",
+};
 /** Colours of rows, in Tol's order. */
 const ROW = [
   "#332288",
@@ -275,11 +286,8 @@ function cycle(list: string[], index: number | null | undefined, dark: boolean):
   if (index == null || index < 0 || index >= 0xffff) return flat(dark ? "#5a6472" : "#a7afba");
   const base = list[index % list.length]!;
   const fill = dark ? (BRIGHTENED[base] ?? base) : base;
-  return {
-    fill,
-    ink: ink(fill),
-    texture: TEXTURES[Math.floor(index / list.length) % TEXTURES.length]!,
-  };
+  const turn = TEXTURES.indexOf(FIRST_TEXTURE[base] ?? "none") + Math.floor(index / list.length);
+  return { fill, ink: ink(fill), texture: TEXTURES[turn % TEXTURES.length]! };
 }
 
 function flat(fill: string): Colour {

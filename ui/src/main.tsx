@@ -13,6 +13,8 @@ import { startHash } from "./hash";
 import { startKeys } from "./keys";
 import { startTheme } from "./theme/theme";
 import "./page.css";
+import "./export/print.css";
+import "./export/figure.css";
 
 async function findSource(): Promise<DataSource> {
   const script = document.getElementById("workspan-data");

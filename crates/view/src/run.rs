@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use workspan_analysis::statistics::{Statistics, statistics};
-use workspan_analysis::{Error, Options, Report, StrandFacts};
+use workspan_analysis::{Error, Options, Report, StrandFacts, path_weight};
 use workspan_dag::{Dag, EdgeKind, StrandId, memory};
 use workspan_reader::recorded::expand::Expander;
 
@@ -53,6 +53,12 @@ impl RunModel {
     /// Weight (MODEL.md §2) of strand `s`.
     pub fn weight(&self, s: StrandId) -> u64 {
         self.facts.weight.get(s as usize)
+    }
+
+    /// What strand `s` adds to a path through it: its weight, or the span of a folded subtree.
+    pub fn path_weight(&self, s: StrandId) -> u64 {
+        let weight = path_weight(&self.dag, s, self.weight(s), 0);
+        u64::try_from(weight).unwrap_or(u64::MAX)
     }
 
     /// Ticks for which strand `s` was off the CPU.

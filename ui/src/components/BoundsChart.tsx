@@ -41,6 +41,19 @@ export function axisEnd(measured: { workers: number }[]): 64 | 128 | 256 {
   return most > 128 ? 256 : most > 64 ? 128 : 64;
 }
 
+/**
+ * The last number of workers worth an axis, if the bounds of all runs end at a known number; null
+ * if some have no end.
+ */
+export function knownAxisEnd(
+  runs: readonly { knownTo: number | null }[],
+  measured: readonly { workers: number }[],
+): number | null {
+  if (runs.length === 0 || runs.some((r) => r.knownTo === null)) return null;
+  const most = Math.max(4, ...runs.map((r) => r.knownTo!), ...measured.map((m) => m.workers));
+  return 2 ** Math.ceil(Math.log2(most + 1));
+}
+
 export function BoundsChart(p: {
   runs: BoundsRun[];
   measured: Measured[];
@@ -51,7 +64,7 @@ export function BoundsChart(p: {
   compact?: boolean;
 }) {
   const t = colours.value;
-  const most = p.most ?? 64;
+  const most = Math.min(p.most ?? 64, knownAxisEnd(p.runs, p.measured) ?? Infinity);
   const left = 38,
     right = p.compact ? 10 : 124,
     top = 14,

@@ -7,7 +7,7 @@ import { ticks } from "../format";
 type Line = Source["lines"][number];
 
 /** Number of lines below which a source gets a narrow pane. */
-const FEW_LINES = 12;
+const FEW_LINES = 20;
 
 export const sourceClass = (lines: unknown[]): string =>
   lines.length < FEW_LINES ? "scroll lines few" : "scroll lines";

@@ -168,7 +168,8 @@ export function Legend({ scene }: { scene: Scene }) {
       <Swatches
         of={[
           ["work", { activity: "work" }],
-          ["off the CPU", { activity: "descheduled" }],
+          ["descheduled", { activity: "descheduled" }],
+          ["blocked", { activity: "blocked" }],
         ]}
       />
     );
@@ -234,9 +235,9 @@ function Swatches({
             ? codeColour(codes, code, dark.value)
             : colour(colorBy.value, item, dark.value);
         const mark =
-          item.activity === "descheduled" ? (
+          item.activity === "descheduled" || item.activity === "blocked" ? (
             <svg class="dag-swatch" width="10" height="10" aria-hidden="true">
-              <rect width="10" height="10" fill={fillOf("descheduled", dark.value)} />
+              <rect width="10" height="10" fill={fillOf(item.activity, dark.value)} />
             </svg>
           ) : (
             <i class="dag-swatch" style={paintOf(c)} />

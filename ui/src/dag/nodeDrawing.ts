@@ -112,16 +112,7 @@ export function drawStrand(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): vo
   // Time off the CPU has a tint of the colour.
   const ground = mix(c.fill, t.panel, 0.78);
   const striped = length > 0 && s.weight < length * 0.98 && b.h > 6;
-  if (striped) {
-    // Time off the CPU or recording: the part of the box that is not weight.
-    const off = b.h * (1 - s.weight / length);
-    pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), ground, {
-      colour: c.fill,
-      width: 1,
-    });
-    for (let y = b.y + b.h - off + 4; y < b.y + b.h - 1; y += 4)
-      pen.line([b.x, y, b.x + b.w, y], { colour: alpha(t.desch, 0.55), width: 1 });
-  }
+  if (striped) drawOffCpu(pen, n, b, r, c, ground, look);
   // Marked as in the timeline: it stands for more tasks, which cannot be opened.
   if (n.strand && n.strand.folded > 0 && b.h >= 10)
     for (const up of [3.5, 6])
@@ -146,8 +137,13 @@ export function drawStrand(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): vo
   if (room < 22 || y1 - y0 < 13) return;
   const mid = (y0 + y1) / 2,
     cx = (x0 + x1) / 2;
-  // With a halo if it may cover the part that is off the CPU.
+  // On a ground of its own if it may cover the part that is off the CPU, or a texture.
   const halo = striped ? ground : undefined;
+  const text = (words: string, y: number, style: TextStyle) => {
+    const w = pen.measure(words, style);
+    if (!striped && c.texture !== "none") pen.box(cx - w / 2 - 3, y - 10.5, w + 6, 14, 3, c.fill);
+    pen.text(words, cx, y, style);
+  };
   const ink = striped ? t.fg : c.ink;
   const name: TextStyle = { size: 11.5, weight: 650, colour: ink, align: "center", halo };
   const sub: TextStyle = { size: 10.5, colour: ink, align: "center", halo };
@@ -155,22 +151,46 @@ export function drawStrand(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): vo
   const took = striped ? `${ticks(s.weight)} of ${ticks(length)}` : ticks(length);
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
   if (y1 - y0 >= 32) {
-    pen.text(shorten(pen, nameOf(n, look.meta), room, name), cx, mid - 2, name);
+    text(shorten(pen, nameOf(n, look.meta), room, name), mid - 2, name);
     const words = [facts, took, striped ? ticks(s.weight) : ""].find(
       (w) => pen.measure(w, sub) <= room,
     );
     // A truncated number would be another number.
-    if (words) pen.text(words, cx, mid + 12, sub);
+    if (words) text(words, mid + 12, sub);
   } else {
     const both = `${nameOf(n, look.meta)} · ${took}`;
     const one: TextStyle = { ...sub, size: 11, weight: 600 };
-    pen.text(
+    text(
       pen.measure(both, one) <= room ? both : shorten(pen, nameOf(n, look.meta), room, one),
-      cx,
       mid + 4,
       one,
     );
   }
+}
+
+/**
+ * The bottom part of a strand's box that is not weight: crosses where it was blocked, lines where it
+ * was preempted or recorded.
+ */
+function drawOffCpu(
+  pen: Pen,
+  n: DagNode,
+  b: Box,
+  r: number,
+  c: Colour,
+  ground: string,
+  { t }: DrawingStyle,
+): void {
+  const s = n.strand ?? { ...n.folded!, weight: n.folded!.work };
+  const length = s.end - s.start;
+  const off = b.h * (1 - s.weight / length);
+  const blocked = Math.min(off, (b.h * (s.blocked ?? 0)) / length);
+  const y = b.y + b.h - off;
+  pen.box(b.x, y, b.w, off, Math.min(r, off / 2), ground);
+  if (blocked > 1) pen.ground(b.x + 0.5, b.y + b.h - blocked, b.w - 1, blocked, "blocked");
+  pen.box(b.x, y, b.w, off, Math.min(r, off / 2), null, { colour: c.fill, width: 1 });
+  for (let at = y + 4; at < b.y + b.h - blocked - 1; at += 4)
+    pen.line([b.x, at, b.x + b.w, at], { colour: alpha(t.desch, 0.55), width: 1 });
 }
 
 function drawOutline(pen: Pen, b: Box, r: number, look: DrawingStyle): void {
@@ -250,18 +270,7 @@ export function drawCard(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): void
     if (pen.measure(...lines[i]!) > room) lines.splice(i, 1);
   lines.length = Math.max(1, Math.min(lines.length, Math.floor((b.h - (bar ? 40 : 6)) / 15)));
   const texts = lines.map(([words, how], i) =>
-    i === 0
-      ? shorten(
-          pen,
-          n.kind === "group" && pen.measure(words, how) > room
-            ? words.replace(/^\D+/, "") || words
-            : words,
-          room,
-          how,
-        )
-      : pen.measure(words, how) <= room
-        ? words
-        : "",
+    i === 0 ? shorten(pen, words, room, how) : pen.measure(words, how) <= room ? words : "",
   );
   const width = Math.max(...texts.map((w, i) => pen.measure(w, lines[i]![1])));
   const top = b.h < 26 ? b.y + (b.h - 15) / 2 : b.y + 6;

@@ -4,6 +4,7 @@
  */
 
 import { signal, type Signal } from "@preact/signals";
+import { isForFigure } from "../export/paperLayout";
 import { layout } from "../store";
 import { reducedMotion } from "../theme/theme";
 import { STRIP_HEAD_HEIGHT, STRIP_WIDTH } from "./timeStrip";
@@ -23,6 +24,8 @@ import { morph, MORPH_MS, rects, type Rect } from "./morph";
 
 /** Height of the legend below the picture. */
 const LEGEND_HEIGHT = 40;
+/** Maximum factor of the x axis of a fitted picture if y is time: a few cards are readable. */
+const MAX_FITTED_KX = 2;
 /** Maximum factor of the x axis if y is time. */
 const MAX_TIMED_KX = 2.2;
 
@@ -60,12 +63,28 @@ export abstract class Viewport {
 
   resize(width: number, height: number): void {
     if (width === this.width && height === this.height) return;
+    const before = { width: this.width, height: this.height, camera: this.camera };
     this.width = width;
     this.height = height;
     this.updateView();
     if (this.fitted) this.fitNow("full", false);
+    else if (isForFigure()) this.showSamePart(before);
+    else if (this.inWindow?.width === width && this.inWindow.height === height)
+      this.camera = this.inWindow.camera;
     else this.camera = clampToView(this.camera, this.placed, this.view);
+    if (!isForFigure()) this.inWindow = null;
     this.requestDraw();
+  }
+
+  /** Size and camera in the window, while the page is laid out for a figure. */
+  private inWindow: { width: number; height: number; camera: Camera } | null = null;
+
+  /** A figure of another size shows the part that the window shows. */
+  private showSamePart(before: { width: number; height: number; camera: Camera }): void {
+    this.inWindow ??= before;
+    const { camera, width, height } = this.inWindow;
+    const [x, y] = [this.width / width, this.height / height];
+    this.camera = { kx: camera.kx * x, ky: camera.ky * y, tx: camera.tx * x, ty: camera.ty * y };
   }
 
   protected updateView(): void {
@@ -88,7 +107,7 @@ export abstract class Viewport {
   protected cameraFor(kind: Fit): Camera {
     const inner = { x: this.view.x + 8, y: this.view.y, w: this.view.w - 16, h: this.view.h };
     return fit(kind, this.placed, inner, this.camera, {
-      x: 1.15,
+      x: this.structure ? 1.15 : MAX_FITTED_KX,
       y: this.structure ? 1.15 : Infinity,
     });
   }

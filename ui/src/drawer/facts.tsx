@@ -64,9 +64,19 @@ function TaskLink({
 export const rowName = (r: RunMeta, i: number | null | undefined): string =>
   i == null ? "a thread without a row" : rowLabel(r, i);
 
+/** Time of a strand off the CPU, by what kept it off; without what did not. */
+export function offCpuParts(
+  d: Pick<StrandDetail, "descheduled" | "blocked">,
+): ["descheduled" | "blocked", number][] {
+  const all: ["descheduled" | "blocked", number][] = [
+    ["descheduled", d.descheduled],
+    ["blocked", d.blocked],
+  ];
+  return all.filter(([, n]) => n > 0);
+}
+
 export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
-  const off = d.descheduled + d.blocked;
   const facts: Fact[] = [
     {
       name: "code",
@@ -102,7 +112,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
           <b>{t(d.weight)}</b>{" "}
           <span class="dim">
             {percent(d.weight / Math.max(1, r.elapsed))} of the run
-            {off > 0 ? `, off CPU ${t(off)}` : ""}
+            {offCpuParts(d).map(([what, n]) => `, ${what} ${t(n)}`)}
           </span>
         </>
       ),

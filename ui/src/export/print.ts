@@ -6,8 +6,9 @@
 
 import type { Exporter } from "./export";
 import { notify } from "../frame/overlay";
-import { runMeta, split, tab, theme } from "../store";
-import { headingOf, WITH_COLOUR_KEY, colourKeyOf } from "./elementPicture";
+import { runMeta, split, tab } from "../store";
+import { laidOut } from "./paperLayout";
+import { headingOf, WITH_COLOUR_KEY, colourKeyOf } from "./pictureHeading";
 
 /** The long side of A4 without margins of 10 mm, in CSS pixels. */
 const LONG = 1046;
@@ -32,21 +33,10 @@ export function startPrint(own: () => Exporter[]): void {
 
 /** Prints in light colours, laid out for paper, independent of the window. */
 export async function print(): Promise<void> {
-  const shown = theme.peek();
-  const { classList } = document.documentElement;
-  theme.value = "light";
-  classList.add("for-paper");
-  document.documentElement.style.setProperty("--paper-width", `${WIDTH}px`);
-  document.documentElement.style.setProperty("--paper-height", `${HEIGHT}px`);
   try {
-    // Sizes are observed, tiles requested and pictures drawn in the following frames.
-    await new Promise((done) => setTimeout(done, 600));
-    window.print();
+    await laidOut("for-paper", { width: WIDTH, height: HEIGHT }, async () => window.print());
   } catch {
     notify("This browser cannot print.");
-  } finally {
-    classList.remove("for-paper");
-    theme.value = shown;
   }
 }
 

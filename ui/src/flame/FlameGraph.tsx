@@ -112,6 +112,8 @@ export function FlameGraph(p: {
           const look = p.look(n);
           const { colour, place: where, words, dashed } = look;
           const told = fittingText(w, look);
+          // A texture would cross the text.
+          const behind = colour.texture === "none" ? {} : { background: colour.fill };
           return (
             <button
               key={n.id}
@@ -141,7 +143,8 @@ export function FlameGraph(p: {
               )}
               {told && (
                 <>
-                  <b>{told.name}</b> {told.more && <span>{told.more}</span>}
+                  <b style={behind}>{told.name}</b>{" "}
+                  {told.more && <span style={behind}>{told.more}</span>}
                   <span class="unseen">{words}</span>
                 </>
               )}

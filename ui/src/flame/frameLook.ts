@@ -27,12 +27,12 @@ export function placeOf(n: FlameNode, r: RunMeta): string {
 /** Share of the code's colour in the frames of its ancestors. */
 const TINT = 0.4;
 
-/** The code's own colour for its frames; a tint of it for their ancestors. */
+/** The code's own colour and texture for its frames; a tint of the colour for their ancestors. */
 export function colourOf(n: FlameNode, r: RunMeta, dark: boolean): Colour {
   const full = codeColour(r.codes, n.heaviest, dark);
   if (n.code !== null) return full;
   const fill = mix(tokens(dark).panel, full.fill, TINT);
-  return { fill, ink: ink(fill), texture: full.texture };
+  return { fill, ink: ink(fill), texture: "none" };
 }
 
 /** The look of the frames of one run. */

@@ -34,6 +34,14 @@ test("a frame has the sum of its children, and its heaviest code", () => {
   expect(treeOf({ frames: [frame(null, 0, null, 0)], total: 0, left_out: 0 })).toBeNull();
 });
 
+test("omitted frames count in the frame above them, so that a graph of them alone has its width", () => {
+  const below = { ticks: 90, strands: 7, stolen: 30 };
+  const frames = [frame(null, 0, null, 0), { ...frame(0, 1, null, 0), omitted: below }];
+  const root = treeOf({ frames, total: 90, left_out: 90 })!;
+  expect([root.total, root.strands, root.stolen]).toEqual([90, 7, 30]);
+  expect(root.children[0]!.total).toBe(90);
+});
+
 test("widths add up to those of the frame below, and a zoomed frame takes all", () => {
   const root = treeOf(FLAME)!;
   const { placed, rows } = place(root, root, 1000);

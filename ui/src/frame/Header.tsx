@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { RunMeta } from "../data/contract";
-import { exportKinds, exportView } from "../export/export";
+import { exportChoices, exportView } from "../export/export";
 import { fileName, plural, ticks } from "../format";
 import { link } from "../hash";
 import { meta, other, run, runMeta, tab, theme, wholeRunOf } from "../store";
@@ -253,10 +253,9 @@ function ExportMenu() {
       label="Export this view"
       chip={<>Export ▾</>}
       className="chip"
-      items={exportKinds(tab.value).map(({ kind, title, end }) => ({
+      items={exportChoices(tab.value).map(({ kind, size, title }) => ({
         label: title,
-        end,
-        act: () => void exportView(kind),
+        act: () => void exportView(kind, size),
       }))}
       align="right"
     />

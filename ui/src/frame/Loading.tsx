@@ -1,12 +1,13 @@
 /** Before the first picture: progress and a way to stop, or the reason why there is none. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import type { Status } from "../data/contract";
 import { loadingStopped } from "../answers";
 import { reachable } from "../data/http";
 import { count } from "../format";
 import { meta, status } from "../store";
 import { codeInBackticks, EmptyState } from "../components/placeholders";
-import { failure, stages, setLoading } from "./runLoading";
+import { failure, stageBegan, stages, setLoading } from "./runLoading";
 
 /** Placeholder of every view except the timeline while only an overview of the run is known. */
 export function StillReading({ what }: { what: string }) {
@@ -45,9 +46,7 @@ export function Stages() {
                 </span>
               )}
             </span>
-            <div class="progress">
-              <i style={{ width: `${s.of > 0 ? Math.min(100, (100 * s.done) / s.of) : 0}%` }} />
-            </div>
+            <StageBar status={s} />
           </div>
         ))}
       {loadingStopped.value ? (
@@ -60,6 +59,40 @@ export function Stages() {
         </button>
       )}
     </>
+  );
+}
+
+/**
+ * A segment for each stage: full, under way, or still to come. The share of the current stage that
+ * is done is unknown, so its segment moves and the seconds are counted.
+ */
+function StageBar({ status: s }: { status: Status }) {
+  const [now, setNow] = useState(() => performance.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.floor((now - stageBegan(s.run)) / 1000));
+  return (
+    <div class="stage-bar">
+      <div
+        class="progress"
+        role="progressbar"
+        aria-label={s.stage}
+        aria-valuemin={0}
+        aria-valuemax={s.of}
+        aria-valuenow={s.done}
+        aria-valuetext={`stage ${Math.min(s.done + 1, s.of)} of ${s.of}`}
+      >
+        {Array.from({ length: s.of }, (_, i) => (
+          <i key={i} class={i < s.done ? "done" : i === s.done ? "now" : ""} />
+        ))}
+      </div>
+      {/* Not for screen readers, to which it would be a new message every second. */}
+      <span class="faint" aria-hidden="true">
+        {seconds > 0 && `waiting for ${seconds} s`}
+      </span>
+    </div>
   );
 }
 
@@ -93,7 +126,7 @@ export function Loading() {
       {loadingStopped.value && <div>The server has freed the memory of what it had read.</div>}
       {list.length === 0 ? (
         <div class="progress">
-          <i class="waiting" style={{ width: "100%" }} />
+          <i class="now" />
         </div>
       ) : (
         <Stages />

@@ -1,7 +1,7 @@
 /** The frame's commands, which work on every tab. */
 
 import { register } from "../commands";
-import { exportKinds, exportView } from "../export/export";
+import { exportChoices, exportView } from "../export/export";
 import { print } from "../export/print";
 import { copyLink } from "./Header";
 import { overlay, notify } from "./overlay";
@@ -149,13 +149,22 @@ export function registerGlobalCommands(): void {
       group: "Export",
       run: () => void exportView("svg"),
     },
+    ...(["column", "slide"] as const).flatMap((size) =>
+      (["png", "svg"] as const).map((kind) => ({
+        id: `export.${kind}.${size}`,
+        title: `Save this view as ${kind.toUpperCase()} for a ${size === "slide" ? size : "paper's column"}`,
+        keys: [],
+        group: "Export",
+        run: () => void exportView(kind, size),
+      })),
+    ),
     {
       id: "export.csv",
       title: "Save this view's numbers as CSV",
       keys: [],
       group: "Export",
       run: () => {
-        if (exportKinds(tab.value).some((k) => k.kind === "csv")) void exportView("csv");
+        if (exportChoices(tab.value).some((k) => k.kind === "csv")) void exportView("csv");
         else notify("This view has no numbers to export.");
       },
     },

@@ -13,6 +13,15 @@ export const failure = signal<Unavailable | null>(null);
 /** By run; empty in a report. */
 export const stages = signal<Record<string, Status>>({});
 
+const began = new Map<string, { stage: string; at: number }>();
+
+/** When the page was told of the run's current stage, on the clock of `performance.now`. */
+export const stageBegan = (id: string): number => began.get(id)?.at ?? performance.now();
+
+function noteStage({ run: id, stage }: Status): void {
+  if (began.get(id)?.stage !== stage) began.set(id, { stage, at: performance.now() });
+}
+
 /**
  * Chooses the first other run of the same program if a link does not name the second run. Runs of
  * another program are compared only if somebody asks for it.
@@ -151,6 +160,7 @@ function followStages(http: HttpSource): void {
       return;
     }
     const list = Array.isArray(told) ? told : [told];
+    list.forEach(noteStage);
     stages.value = { ...stages.value, ...Object.fromEntries(list.map((s) => [s.run, s])) };
     loadingStopped.value = Object.values(stages.value).some((s) => s.stopped);
     if (outdated()) void renew(http);

@@ -16,6 +16,7 @@ import { meta, run, runMeta, status } from "../store";
 import { colours, dark } from "../theme/theme";
 import {
   axisEnd,
+  knownAxisEnd,
   BoundsChart,
   pointPath,
   type BoundsRun,
@@ -143,17 +144,21 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
             ]}
             onChange={(v) => (log.value = v === "log")}
           />
-          <span class="rule" />
-          <Choice
-            label="Workers"
-            value={most}
-            of={[
-              { value: "64", label: "to 64" },
-              { value: "128", label: "to 128" },
-              { value: "256", label: "to 256" },
-            ]}
-            onChange={(v) => (chosen.value = v)}
-          />
+          {knownAxisEnd(lines, measured) === null && (
+            <>
+              <span class="rule" />
+              <Choice
+                label="Workers"
+                value={most}
+                of={[
+                  { value: "64", label: "to 64" },
+                  { value: "128", label: "to 128" },
+                  { value: "256", label: "to 256" },
+                ]}
+                onChange={(v) => (chosen.value = v)}
+              />
+            </>
+          )}
           <span class="rule" />
           <Toggle
             on={table.value}

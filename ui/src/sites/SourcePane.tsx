@@ -6,7 +6,7 @@ import { useJson } from "../answers";
 import type { RunMeta, Source } from "../data/contract";
 import { requests } from "../data/requests";
 import { workerTicks, ticks } from "../format";
-import { run, selection } from "../store";
+import { run, runMeta, selection } from "../store";
 import { Choice } from "../components/widgets";
 import { SourceLines, sourceClass } from "../components/SourceLines";
 import { WhenAnswered, codeInBackticks, EmptyState } from "../components/placeholders";
@@ -74,10 +74,12 @@ export function SourcePane({
       {file === null ? (
         <EmptyState
           title="No source positions"
-          command="CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release"
+          {...(runMeta()?.runtime?.startsWith("Rayon")
+            ? { command: "CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release" }
+            : {})}
         >
           No spawn site of this trace has a file and a line. A recorded program has them if it is
-          built with line tables:
+          built with line tables{runMeta()?.runtime?.startsWith("Rayon") ? ":" : " (-g)."}
         </EmptyState>
       ) : (
         <>

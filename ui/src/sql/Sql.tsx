@@ -128,7 +128,9 @@ function AnswerTable({ answer: a, run: r }: { answer: SqlAnswer; run: RunMeta })
   useEffect(() => {
     order.value = null;
     const more = a.more ? " or more; the first are shown" : "";
-    status.value = [`${plural(a.rows.length, "row")}${more}`, a.note].filter(Boolean).join(" · ");
+    status.value = [`${plural(a.rows.length, "row")}${more}`, a.note?.replace(/`/g, "")]
+      .filter(Boolean)
+      .join(" · ");
     return () => {
       status.value = "";
     };

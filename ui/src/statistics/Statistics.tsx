@@ -17,6 +17,7 @@ import { csv, Table, type Column } from "../components/Table";
 import { WhenAnswered, EmptyState } from "../components/placeholders";
 import { noStealsSentence } from "../components/sentences";
 import { Distribution } from "./Distribution";
+import { MovedStrands } from "./MovedStrands";
 import { StealMatrix } from "./StealMatrix";
 import { Pools, Processes } from "./PoolsAndProcesses";
 import {
@@ -128,7 +129,7 @@ function columnsOf(r: RunMeta): Column<SiteLengths>[] {
       cell: (w) => {
         const known = r.sites.find((x) => x.place === w.id);
         return (
-          <span>
+          <span class="place" title={[known?.function, w.site].filter(Boolean).join(" ")}>
             {known?.function && <b class="fn">{known.function} </b>}
             <span class="mono faint">{fileName(w.site)}</span>
           </span>
@@ -295,7 +296,12 @@ function StealTables({ of: s, run: r }: { of: ReportStatistics; run: RunMeta }) 
             : "There is only one worker, so there is no other to steal from."}
         </p>
         {choice}
-        {m && <StealMatrix of={m} run={r} />}
+        {m && (
+          <div class="steals">
+            <StealMatrix of={m} run={r} />
+            <MovedStrands of={m} run={r} />
+          </div>
+        )}
       </section>
     );
   if (!m) return null;

@@ -70,6 +70,17 @@ export function constantStretches(
   return out.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most);
 }
 
+/** The longest stretch of each number of workers: the same words again tell nothing. */
+function distinctStretches<S extends { running: number }>(stretches: S[]): S[] {
+  const seen = new Set<number>();
+  return stretches.filter(({ running }) => {
+    const workers = Math.round(running);
+    if (seen.has(workers)) return false;
+    seen.add(workers);
+    return true;
+  });
+}
+
 /** Share of recording from which on it is shown beside the mean. */
 const MIN_RECORDING = 0.02;
 
@@ -209,7 +220,7 @@ function StripPicture({
   const mean = isRecording ? drawn : busy;
   const perSecond = r.ticks_per_second;
   const marks = roundSteps(0, r.elapsed / perSecond, Math.max(2, Math.floor(w / 96)));
-  const labels = constantStretches(c, 5)
+  const labels = distinctStretches(constantStretches(c, 5))
     .map((s) => ({ ...s, l: x(s.from * c.width), rr: x(Math.min(r.elapsed, s.to * c.width)) }))
     .filter((s) => s.rr - s.l > 84);
   return (

@@ -8,6 +8,8 @@ import { drawPath } from "./paths";
 import type { Pen } from "./pen";
 import type { ProfileColumns } from "./parallelismProfile";
 import { drawRegions } from "./regions";
+import { drawHeads, drawLabels } from "./drawLabels";
+import { drawQueues, drawQueueScale } from "./drawQueues";
 import * as rows from "./drawRows";
 import type { Scene } from "./scene";
 import { drawSpawns } from "./spawnDots";
@@ -44,8 +46,8 @@ export function drawFrame(s: Scene, pen: Pen, look: TileStyle, lanes: number[]):
     offCpu: [],
     blocked: [],
   }));
-  for (const part of parts) rows.drawLabels(part, pen);
-  if (bands.rows.queue && s.layers.has("queue")) rows.drawQueueScale(s, pen);
+  for (const part of parts) drawLabels(part, pen);
+  if (bands.rows.queue && s.layers.has("queue")) drawQueueScale(s, pen);
   let complete = true;
   const dots: Dot[] = [];
   let shownWaits: Wait[] = [];
@@ -61,7 +63,7 @@ export function drawFrame(s: Scene, pen: Pen, look: TileStyle, lanes: number[]):
       rows.drawBoxes(part, pen);
       rows.drawInnerBoxes(part, pen);
       rows.drawBuriedWaits(part, pen);
-      if (part.bands.rows.queue && s.layers.has("queue")) rows.drawQueues(part, pen);
+      if (part.bands.rows.queue && s.layers.has("queue")) drawQueues(part, pen);
       if (part.bands.rows.queue && s.layers.has("attempts")) drawAttempts(part, pen);
       if (s.layers.has("spawns")) dots.push(...drawSpawns(part, pen));
     }
@@ -79,7 +81,7 @@ export function drawFrame(s: Scene, pen: Pen, look: TileStyle, lanes: number[]):
     marks.drawOutline(s, pen, s.selection, false);
   });
   pen.rect(bands.x0, bands.rows.y, 1, Math.min(bands.rows.h, bands.rows.total), s.tokens.line);
-  rows.drawHeads(s, pen);
+  drawHeads(s, pen);
   drawMatrix(s, pen, all);
   marks.drawRange(s, pen);
   marks.drawUserMarks(s, pen);

@@ -1,21 +1,8 @@
-/**
- * Draws the rows: labels, columns from tiles, free time by kind, exact boxes with names, CPU load,
- * queue depth.
- */
+/** Draws the rows: columns from tiles, free time by kind, exact boxes with names, CPU load. */
 
 import { mix } from "../colors";
-import { rowsOf } from "../store";
-import { ticks as timeOf, percent } from "../format";
-import {
-  HEAD_PX,
-  headTop,
-  isShown,
-  rowsEnd,
-  laneMiddle,
-  laneTop,
-  rowTop,
-  visibleRows,
-} from "./verticalLayout";
+import { ticks as timeOf } from "../format";
+import { isShown, laneMiddle, laneTop, visibleRows } from "./verticalLayout";
 import type { BoxFacts } from "./boxColours";
 import { FLAG, type StrandBoxes } from "./strandBoxes";
 import { undimmedItems } from "./tileStyle";
@@ -25,9 +12,6 @@ import { pixelAt as pixel, ticksPerPixel } from "./timeScale";
 import type { Scene } from "./scene";
 import { binsOf } from "./tiles";
 import type { TileStyle } from "./tiles";
-import { steppedArea } from "./parallelismProfile";
-import type { Slot } from "./tiles";
-import { TILE_BINS } from "../data/contract";
 
 /**
  * Offset and height of the part of an image's line that is drawn. It lies between the line's two
@@ -35,87 +19,6 @@ import { TILE_BINS } from "../data/contract";
  */
 export const SAMPLE_Y = 0.99;
 export const SAMPLE_H = 0.02;
-
-/** Height of a row's name, in pixels. */
-const MIN_LABEL_PX = 14;
-/** Length of the bar of an always busy compact row, in pixels. */
-const BUSY_PX = 40;
-/** Distance between a row's name and its busy share, in pixels. */
-const GAP_PX = 6;
-
-export function drawLabels(s: Scene, pen: Pen): void {
-  const { rows, x0 } = s.bands;
-  const width = rowsEnd(s.bands);
-  const t = s.tokens;
-  const visible = visibleRows(rows);
-  // Only some compact rows are named.
-  const named = Math.ceil(MIN_LABEL_PX / rows.pitch);
-  const alone = rowsOf(s.selection).length <= 1;
-  pen.clip(0, rows.y, width, rows.h, () => {
-    for (const row of visible) {
-      const thread = s.meta.threads[row];
-      if (!thread) continue;
-      const y = rowTop(rows, row);
-      const chosen = rowsOf(s.selection).includes(row) || s.cursorRow === row;
-      if (chosen) {
-        pen.rect(0, y, x0 - 4, rows.pitch, t.accentBg);
-        pen.rect(0, y, 3, rows.pitch, t.accent);
-      }
-      if (rows.compact) {
-        if (thread.busy !== null)
-          pen.rect(x0 - 8 - thread.busy * BUSY_PX, y, thread.busy * BUSY_PX, rows.lane, t.work);
-        // Names of several adjacent selected rows would overlap.
-        if (!(chosen && alone) && rows.since[rows.place[row]!]! % named !== 0) continue;
-      } else pen.rect(0, y, width, 1, t.line);
-      // The first compact row is lower than its name.
-      const first = rows.compact && rows.since[rows.place[row]!] === 0;
-      const baseline = Math.max(Math.round(laneMiddle(rows, row)) + (first ? 8 : 4), rows.y + 10);
-      const small = rows.pitch < 20;
-      // An overview has no times off the CPU, so the busy share is unknown.
-      const share = thread.busy === null ? "" : percent(thread.busy, 0);
-      const end = rows.compact ? x0 - 12 - BUSY_PX : x0 - 10;
-      const label = s.pinned.has(row) ? `◆ ${thread.label}` : thread.label;
-      // A long name, such as that of a rank's worker, takes the room of the word.
-      const needs = pen.textWidth(label, small ? 11 : 12, 650) + GAP_PX;
-      const long = end - 16 - pen.textWidth(`${share} busy`, 11) < needs;
-      const busy = share && !small && !long ? `${share} busy` : share;
-      const room = end - 16 - pen.textWidth(busy, 11) - GAP_PX;
-      pen.text(shorten(pen, label, room, small ? 11 : 12, 650), 16, baseline, {
-        size: small ? 11 : 12,
-        weight: 650,
-        colour: t.fg,
-      });
-      pen.text(busy, end, baseline, { align: "right", colour: t.fg3 });
-    }
-    const bottom = rows.y + rows.total - rows.scroll;
-    if (bottom < rows.y + rows.h) pen.rect(0, bottom, width, 1, t.line);
-  });
-}
-
-/** Heads of the groups of rows. */
-export function drawHeads(s: Scene, pen: Pen): void {
-  const { rows } = s.bands;
-  const width = rowsEnd(s.bands);
-  const t = s.tokens;
-  if (rows.heads.length === 0) return;
-  pen.clip(0, rows.y, width, rows.h, () => {
-    rows.heads.forEach(({ group }, i) => {
-      const y = headTop(rows, i);
-      if (y + HEAD_PX < rows.y || y > rows.y + rows.h) return;
-      pen.rect(0, y, width, HEAD_PX, t.inset);
-      pen.text(group.title, 16, y + 14, { size: 12, weight: 650, colour: t.fg });
-      const x = 24 + pen.textWidth(group.title, 12, 650);
-      pen.text(group.note, x, y + 14, { size: 11.5, colour: t.fg2 });
-    });
-  });
-}
-
-function shorten(pen: Pen, text: string, room: number, size: number, weight: number): string {
-  if (pen.textWidth(text, size, weight) <= room) return text;
-  let n = text.length;
-  while (n > 1 && pen.textWidth(`${text.slice(0, n)}…`, size, weight) > room) n--;
-  return `${text.slice(0, n)}…`;
-}
 
 /** Draws columns and free time; returns false if a tile was missing. */
 export function drawColumns(s: Scene, pen: Pen, look: TileStyle): boolean {
@@ -307,6 +210,9 @@ function readFacts(b: StrandBoxes, i: number, facts: BoxFacts): void {
   facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
 }
 
+/** Width from which a strand has its texture. Narrower ones have a tint instead. */
+const MIN_TEXTURED_PX = 10;
+
 /** Draws strands of at least 1.6 pixels, over the columns. */
 export function drawBoxes(s: Scene, pen: Pen): void {
   const { rows } = s.bands;
@@ -335,7 +241,7 @@ export function drawBoxes(s: Scene, pen: Pen): void {
     // zooming in has no jump.
     const inside = b.inside ? undefined : s.inner.folded.get(b.id[i]!);
     const open = inside === undefined ? 0 : Math.ceil(Math.min(1, inside / w) * 4) / 4;
-    const marked = colour.texture !== "none" && !rows.compact && w > (many ? 14 : 6);
+    const marked = colour.texture !== "none" && !rows.compact && w > (many ? 14 : MIN_TEXTURED_PX);
     const whole = marked ? colour.fill : s.palette.flat(colour);
     const fill = dimmed
       ? s.palette.dim(whole)
@@ -442,86 +348,4 @@ export function drawBuriedWaits(s: Scene, pen: Pen): void {
     points.push(from + 1, y - 3, from + 1, y, b.x0[i]! - 1, y, b.x0[i]! - 1, y - 3, NaN, NaN);
   }
   pen.line(points, s.tokens.delay, { width: 2 });
-}
-
-/** Number of tasks in each worker's queue, on a log scale, below the lane. */
-export function drawQueues(s: Scene, pen: Pen): void {
-  const { rows } = s.bands;
-  const t = s.tokens;
-  const slots = s.tiles.slots("rows", s.scale);
-  const top = queueTop(s, slots);
-  const n = Math.max(1, Math.floor(s.scale.width));
-  const perColumn = (s.scale.t1 - s.scale.t0) / n;
-  const low = new Float64Array(n);
-  const high = new Float64Array(n);
-  for (const row of visibleRows(rows)) {
-    const base = queueBase(rows, row);
-    pen.rect(s.scale.x0, base, s.scale.width, 0.5, t.line2);
-    low.fill(base);
-    high.fill(base);
-    let any = false;
-    for (const slot of slots) {
-      const plane = slot.tile?.data?.planes.queue;
-      if (!slot.tile || !plane) continue;
-      const bins = binsOf(slot.tile);
-      const from = Math.max(slot.t0, s.scale.t0);
-      const to = Math.min(slot.t1, s.scale.t1);
-      const end = Math.min(TILE_BINS, Math.ceil((to - bins.from) / bins.ticks));
-      for (let bin = Math.max(0, Math.floor((from - bins.from) / bins.ticks)); bin < end; bin++) {
-        const depth = plane[row * TILE_BINS + bin]!;
-        if (!(depth > 0)) continue;
-        any = true;
-        // A queue that is not empty is always visible.
-        const y = base - Math.max(1, (rows.queue * Math.log2(1 + depth)) / Math.log2(1 + top));
-        const a = Math.floor(
-          (Math.max(from, bins.from + bin * bins.ticks) - s.scale.t0) / perColumn,
-        );
-        const b = Math.ceil(
-          (Math.min(to, bins.from + (bin + 1) * bins.ticks) - s.scale.t0) / perColumn,
-        );
-        for (let column = Math.max(0, a); column < b && column < n; column++)
-          high[column] = Math.min(high[column]!, y);
-      }
-    }
-    if (any) pen.area(steppedArea(n, s.scale, low, high), t.fg3, 0.8);
-  }
-}
-
-/** Baseline of a row's queue. */
-export const queueBase = (rows: Scene["bands"]["rows"], row: number): number =>
-  laneTop(rows, row) + rows.lane + 3 + (rows.cpu ? rows.cpu + 3 : 0) + rows.queue;
-
-/**
- * The depth at the full height of a queue. It is equal for all rows and doubles in steps, so that
- * it is steady while the window moves.
- */
-function queueTop(s: Scene, slots: Slot[]): number {
-  let most = 1;
-  for (const tile of [s.tiles.coarsest("rows"), ...slots.map((slot) => slot.tile)]) {
-    const plane = tile?.data?.planes.queue;
-    if (!tile || !plane) continue;
-    // Computed once per tile, as it does not change.
-    let deepest = tile.made.get("deepest queue") as number | undefined;
-    if (deepest === undefined) {
-      deepest = 1;
-      for (let i = 0; i < plane.length; i++) if (plane[i]! > deepest) deepest = plane[i]!;
-      tile.made.set("deepest queue", deepest);
-    }
-    most = Math.max(most, deepest);
-  }
-  return 2 ** Math.ceil(Math.log2(most + 1));
-}
-
-/** The scale beside the first row's queue: the number of tasks at its full height. */
-export function drawQueueScale(s: Scene, pen: Pen): void {
-  const { rows, x0 } = s.bands;
-  const [row] = visibleRows(rows);
-  if (row === undefined) return;
-  const base = queueBase(rows, row);
-  if (rows.pitch < 40 || base > rows.y + rows.h) return;
-  pen.text(`queue, to ${queueTop(s, s.tiles.slots("rows", s.scale))}`, x0 - 10, base, {
-    align: "right",
-    size: 10,
-    colour: s.tokens.fg3,
-  });
 }

@@ -251,14 +251,17 @@ function drawLegend(s: Scene, pen: Pen, c: ProfileColumns, numbers: readonly num
 function drawLevels(s: Scene, pen: Pen, c: ProfileColumns, h: StripHeight): void {
   const v = c.values.running!;
   const p = s.meta.workers;
-  let shown = 0;
-  for (let from = 0; from < c.n && shown < 5;) {
+  const shown = new Set<string>();
+  for (let from = 0; from < c.n && shown.size < 5;) {
     const value = v[from]!;
     let to = from + 1;
     while (to < c.n && Math.abs(v[to]! - value) < 0.08) to++;
     const width = ((to - from) * s.scale.width) / c.n;
-    if (width > 110 && value > 0.2 && h.y(value) - h.y(p) > 18) {
-      const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : threeDigits(value)} ${runningWords(s.meta)}`;
+    const number =
+      Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : threeDigits(value);
+    const label = `${number} ${runningWords(s.meta)}`;
+    const isNew = !shown.has(label);
+    if (isNew && width > 110 && value > 0.2 && h.y(value) - h.y(p) > 18) {
       // Inside the free part, which begins above the running workers.
       const at = Math.min(h.y(value) - 5, s.bands.strip.base - 4);
       pen.text(label, s.scale.x0 + (from * s.scale.width) / c.n + 8, at, {
@@ -267,7 +270,7 @@ function drawLevels(s: Scene, pen: Pen, c: ProfileColumns, h: StripHeight): void
         colour: s.tokens.fg,
         halo: s.layers.has("nowork") ? s.tokens.appBg : s.tokens.panel,
       });
-      shown++;
+      shown.add(label);
     }
     from = to;
   }

@@ -5,7 +5,7 @@
 
 import { visibleRows } from "./verticalLayout";
 import type { Pen } from "./pen";
-import { queueBase } from "./drawRows";
+import { queueBase } from "./drawQueues";
 import { pixelAt as pixel } from "./timeScale";
 import type { Scene } from "./scene";
 import { binsOf } from "./tiles";

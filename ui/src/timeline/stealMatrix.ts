@@ -3,7 +3,7 @@
  * the visible steals are too many to draw.
  */
 
-import { count } from "../format";
+import { count, percent } from "../format";
 import type { RunMeta } from "../data/contract";
 import type { Layer } from "../store";
 import { hasLayer } from "./layers";
@@ -124,6 +124,7 @@ export function drawMatrix(s: Scene, pen: Pen, all: Steals): void {
     pen.text(words, x, low, { size: 11, colour: t.fg2 });
     if (m.by > 1)
       pen.text(`a cell is ${count(m.by)} rows`, x, low + 16, { size: 10.5, colour: t.fg2 });
+    drawSortedBusy(s, pen, x, low + 40);
   } else {
     const width = Math.max(
       size + beside + 36,
@@ -166,6 +167,41 @@ export function drawMatrix(s: Scene, pen: Pen, all: Steals): void {
         size: 10,
         colour: t.fg2,
       });
+  });
+}
+
+/** Number of workers from which on a chart of their busy shares is below the matrix. */
+const MIN_SORTED = 16;
+const SORTED_PX = 90;
+
+/** The workers' busy shares in the whole run, most first, below the docked matrix. */
+function drawSortedBusy(s: Scene, pen: Pen, x: number, y: number): void {
+  const workers = s.meta.threads.slice(0, s.meta.workers);
+  const shares = workers.flatMap((w) => (w.busy === null ? [] : [w.busy]));
+  const room = s.bands.height - y - SORTED_PX - 44;
+  if (shares.length < Math.max(MIN_SORTED, workers.length) || room < 0) return;
+  const t = s.tokens;
+  const width = DOCK_WIDTH - 2 * MARGIN;
+  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  const note = `${count(shares.length)} workers, mean ${percent(mean, 0)}`;
+  pen.text("Busy, sorted", x, y, { size: 12, weight: 650, colour: t.fg });
+  pen.text(note, x + width, y, { size: 10.5, colour: t.fg2, align: "right" });
+  const [top, base] = [y + 10, y + 10 + SORTED_PX];
+  pen.rect(x, top, width, SORTED_PX, t.inset);
+  shares.sort((a, b) => b - a);
+  const points = [x, base];
+  shares.forEach((share, i) => {
+    const at = base - Math.min(1, share) * SORTED_PX;
+    points.push(x + (i * width) / shares.length, at, x + ((i + 1) * width) / shares.length, at);
+  });
+  pen.area([...points, x + width, base], t.work);
+  const most = workers.find((w) => w.busy === shares[0]);
+  const words = `${most?.label ?? ""} ${percent(shares[0]!, 0)} to ${percent(shares.at(-1)!, 0)}`;
+  pen.text(words, x, base + 15, { size: 10.5, colour: t.fg2 });
+  pen.text("of the whole run", x + width, base + 15, {
+    size: 10.5,
+    colour: t.fg3,
+    align: "right",
   });
 }
 

@@ -3,7 +3,7 @@
  * images.
  */
 
-import { alpha, tokens } from "../colors";
+import { alpha, markInk, tokens } from "../colors";
 import type { LineStyle, Paint, Pen, TextStyle } from "./pen";
 import { FONT } from "./pen";
 
@@ -178,7 +178,7 @@ export class SvgPen implements Pen {
       `<pattern id="${id}" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" fill="${bottom}"/><path d="M0 0 8 8M8 0 0 8" stroke="${top}"/></pattern>`;
     const back = (id: string, bottom: string, top: string) =>
       `<pattern id="${id}" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" fill="${bottom}"/><path d="M0 0 8 8" stroke="${top}"/></pattern>`;
-    const veil = this.dark ? "rgba(13,16,20,.5)" : "rgba(255,255,255,.6)";
+    const veil = markInk(this.dark);
     const defs = [
       slash("g-delay", t.delay, t.delay, 2.4, this.dark ? 0.45 : 0.28),
       slash("g-delay-strong", t.delay, this.dark ? "#7a3200" : "#ffb98a", 2.4),

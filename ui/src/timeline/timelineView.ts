@@ -324,14 +324,26 @@ export class TimelineView {
    */
   picture(pen: Pen): { width: number; height: number } {
     const { width } = this.size;
-    const { rows } = this.bandsFor(width, this.size.height);
-    const away = Math.min(MAX_EXTRA_HEIGHT, Math.max(0, rows.total - rows.h));
-    const height = this.size.height + Math.ceil(away);
+    const height = this.heightOfAllRows();
+    const away = height - this.size.height;
     const s = this.compose(width, height);
     if (away > 0) this.gather(s);
     drawFrame({ ...s, hover: null, cursorRow: null }, pen, this.lookOf(s), this.lane);
     if (away > 0 && this.scene) this.gather(this.scene);
     return { width, height };
+  }
+
+  /** Height at which no row is scrolled away, within limits. */
+  private heightOfAllRows(): number {
+    const most = this.size.height + MAX_EXTRA_HEIGHT;
+    let { height } = this.size;
+    // The other bands take a part of what is added.
+    for (let missing = Infinity; missing > 0 && height < most;) {
+      const { rows } = this.bandsFor(this.size.width, height);
+      missing = Math.ceil(rows.total - rows.h);
+      height = Math.min(most, height + Math.max(0, missing));
+    }
+    return height;
   }
 
   /** Collects the strands that have a shape of their own in the visible rows. */

@@ -11,13 +11,16 @@ use super::fill::{Color, Fill, Texture};
 pub(crate) const CODE: [u32; 8] = [
     0xCC6677, 0x88CCEE, 0xDDCC77, 0x44AA99, 0x332288, 0x999933, 0x117733, 0x882255,
 ];
-/// The page's textures of code: one for each round of its colours.
+/// The page's textures of code. A colour has the next one in each round.
 const TEXTURES: [Texture; 4] = [
     Texture::None,
     Texture::Diagonal,
     Texture::Dots,
     Texture::Lines,
 ];
+/// The place in `TEXTURES` of each colour's texture in the first round: colours that are alike in
+/// greyscale have different ones.
+const FIRST_TEXTURES: [usize; 8] = [0, 0, 2, 1, 3, 2, 1, 2];
 /// The colour of code beyond the last round.
 pub(crate) const OTHER: Color = Color(0xC3C7CD);
 /// The share of its code's colour that a caller has. The rest is white.
@@ -118,14 +121,15 @@ pub(crate) fn ranked<'a>(stacks: impl IntoIterator<Item = &'a FlameStack>) -> Ve
 }
 
 fn look(rank: usize) -> Fill {
-    let Some(&texture) = TEXTURES.get(rank / CODE.len()) else {
+    let (round, at) = (rank / CODE.len(), rank % CODE.len());
+    if round >= TEXTURES.len() {
         return Fill::plain(OTHER);
-    };
-    let color = Color(CODE[rank % CODE.len()]);
+    }
+    let color = Color(CODE[at]);
     Fill {
         color,
-        texture,
-        marks: color.ink(),
+        texture: TEXTURES[(FIRST_TEXTURES[at] + round) % TEXTURES.len()],
+        marks: tint(color),
     }
 }
 
@@ -196,6 +200,17 @@ mod tests {
         assert_eq!(fill("merge").color, Color(CODE[0]));
         assert_eq!(fill("sort").color, Color(CODE[1]));
         assert_eq!(fill("root").color, tint(Color(CODE[0])));
+    }
+
+    #[test]
+    fn the_first_eight_codes_differ_in_greyscale() {
+        for (first, second) in (0..CODE.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            let (first, second) = (look(first), look(second));
+            let (a, b) = (first.color.luminance(), second.color.luminance());
+            let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+            let alike = first.texture == second.texture && contrast < 1.5;
+            assert!(!alike, "{:x?} and {:x?}", first.color, second.color);
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ const ROOT: u32 = 0;
 enum FlameMeasure {
     /// Weight: time on the CPU.
     All,
-    /// Weight of strands on the critical path.
+    /// What strands on the critical path add to it.
     Critical,
     /// Time of free workers, shared among the strands that ran meanwhile.
     Free,
@@ -48,6 +48,33 @@ struct Frame {
     strands: u64,
     /// Ticks of strands that a thread stole.
     stolen: u64,
+    /// The sums over the frames below it that were omitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<FrameSums>,
+}
+
+/// Sums over frames.
+#[derive(Clone, Copy, Default, Serialize)]
+struct FrameSums {
+    ticks: u64,
+    strands: u64,
+    stolen: u64,
+}
+
+impl FrameSums {
+    fn of(frame: &Frame) -> FrameSums {
+        FrameSums {
+            ticks: frame.ticks,
+            strands: frame.strands,
+            stolen: frame.stolen,
+        }
+    }
+
+    fn add(&mut self, more: FrameSums) {
+        self.ticks += more.ticks;
+        self.strands += more.strands;
+        self.stolen += more.stolen;
+    }
 }
 
 /// Maximum depth of a stack. In deeper ones a site that is already in the stack is not added again,
@@ -126,7 +153,10 @@ fn ticks(
         Some(free) => free.sums(from, to).1 as u64,
         // A strand that the part cuts contributes its share.
         None => {
-            let weight = u128::from(model.weight(s));
+            let weight = u128::from(match of {
+                FlameMeasure::Critical => model.path_weight(s),
+                _ => model.weight(s),
+            });
             (weight * u128::from(to - from) / u128::from(end - start)) as u64
         }
     }
@@ -153,6 +183,7 @@ impl Tree {
             ticks: 0,
             strands: 0,
             stolen: 0,
+            omitted: None,
         };
         Tree {
             frames: vec![root],
@@ -175,6 +206,7 @@ impl Tree {
                 ticks: 0,
                 strands: 0,
                 stolen: 0,
+                omitted: None,
             });
         }
         id
@@ -239,25 +271,32 @@ impl Tree {
     }
 
     fn finish(self) -> Flame {
-        let mut sums: Vec<u64> = self.frames.iter().map(|f| f.ticks).collect();
+        let mut sums: Vec<FrameSums> = self.frames.iter().map(FrameSums::of).collect();
         for i in (1..sums.len()).rev() {
             if let Some(parent) = self.frames[i].parent {
-                sums[parent as usize] += sums[i];
+                let below = sums[i];
+                sums[parent as usize].add(below);
             }
         }
-        let total = sums[0];
-        let mut ranked: Vec<u64> = sums.clone();
+        let total = sums[0].ticks;
+        let mut ranked: Vec<u64> = sums.iter().map(|sum| sum.ticks).collect();
         ranked.sort_unstable_by(|a, b| b.cmp(a));
         // A parent has at least the ticks of its child, so the frames that remain are a tree.
         let least = ranked.get(MAX_FRAMES).map_or(0, |&v| v + 1);
         let mut numbers = vec![NONE; self.frames.len()];
-        let mut frames = Vec::new();
+        let mut frames: Vec<Frame> = Vec::new();
         let mut told = 0;
         for (i, mut frame) in self.frames.into_iter().enumerate() {
-            if i > 0 && sums[i] < least {
+            let parent = frame.parent.map(|p| numbers[p as usize]);
+            if i > 0 && sums[i].ticks < least {
+                // The sums of an omitted frame include those of the frames below it.
+                if let Some(parent) = parent.and_then(|p| frames.get_mut(p as usize)) {
+                    let omitted = parent.omitted.get_or_insert(FrameSums::default());
+                    omitted.add(sums[i]);
+                }
                 continue;
             }
-            frame.parent = frame.parent.map(|p| numbers[p as usize]);
+            frame.parent = parent;
             numbers[i] = frames.len() as u32;
             told += frame.ticks;
             frames.push(frame);

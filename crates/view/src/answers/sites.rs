@@ -234,7 +234,8 @@ fn sparks(
         of.count += 1;
         of.work = of.work.saturating_add(weight);
         if model.critical(s as StrandId) {
-            of.critical = of.critical.saturating_add(weight);
+            let on_path = model.path_weight(s as StrandId);
+            of.critical = of.critical.saturating_add(on_path);
         }
         of.spark.add(model, start, end);
         if let Some(free) = free {

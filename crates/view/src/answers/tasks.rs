@@ -139,7 +139,7 @@ fn sums(model: &RunModel, strands: &[StrandId]) -> Sums {
         sums.descheduled += facts.descheduled.get(i);
         sums.blocked += facts.blocked.get(i);
         if model.critical(s) {
-            sums.critical = sums.critical.saturating_add(weight);
+            sums.critical = sums.critical.saturating_add(model.path_weight(s));
         }
         if let Some((ready, _)) = model.ready(s) {
             sums.ready += all.start[i].saturating_sub(ready);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use workspan_analysis::path_weight;
 use workspan_dag::{Dag, StrandId, TaskId};
 
 use super::Index;
@@ -35,6 +34,9 @@ pub(crate) struct Folded {
     pub children: usize,
     pub work: u64,
     pub span: u64,
+    /// Of a task with a single strand: ticks off the CPU in which it waited, and was not preempted.
+    #[serde(skip_serializing_if = "super::inside::is_zero")]
+    pub blocked: u64,
     pub start: u64,
     pub end: u64,
     pub ready: Option<u64>,
@@ -163,6 +165,7 @@ pub(super) fn task(model: &RunModel, tree: &Index, task: TaskId, depends: Vec<St
     let first = dag.tasks.first[i];
     let own = own_code(model, tree, task);
     let all = &tree.subtrees;
+    let expandable = all.strands.get(i) > 1 || can_open(model, first);
     Folded {
         id: NodeId::Task(task).to_string(),
         site: model.sites.of(dag.tasks.site[i]),
@@ -174,6 +177,10 @@ pub(super) fn task(model: &RunModel, tree: &Index, task: TaskId, depends: Vec<St
         children: tree.children(task).count(),
         work: all.work.get(i),
         span: all.span.get(i),
+        blocked: match expandable {
+            true => 0,
+            false => model.facts.blocked.get(first as usize),
+        },
         start: inside.start,
         end: inside.end,
         ready: model.ready(first).map(|r| r.0.saturating_sub(model.begin)),
@@ -182,7 +189,7 @@ pub(super) fn task(model: &RunModel, tree: &Index, task: TaskId, depends: Vec<St
         rows: inside.rows.clone(),
         running: inside.running.clone(),
         depends,
-        expandable: all.strands.get(i) > 1 || can_open(model, first),
+        expandable,
         section: false,
     }
 }
@@ -233,7 +240,7 @@ pub(super) fn group(
                 strands += 1;
                 work = work.saturating_add(model.weight(s));
                 if model.critical(s) {
-                    critical_work = critical_work.saturating_add(path(model, s));
+                    critical_work = critical_work.saturating_add(model.path_weight(s));
                 }
             }
             Step::Child(t) => {
@@ -269,6 +276,7 @@ pub(super) fn group(
         children,
         work,
         span: span(model, tree, steps),
+        blocked: 0,
         start: inside.start,
         end: inside.end,
         ready: None,
@@ -280,11 +288,6 @@ pub(super) fn group(
         expandable: true,
         section: false,
     }
-}
-
-fn path(model: &RunModel, s: StrandId) -> u64 {
-    let weight = path_weight(&model.dag, s, model.weight(s), 0);
-    u64::try_from(weight).unwrap_or(u64::MAX)
 }
 
 /// The heaviest path through a stretch of a sequence. It runs along the task's strands, and through
@@ -305,7 +308,7 @@ fn span(model: &RunModel, tree: &Index, steps: &[Step]) -> u64 {
                         }
                     }
                 }
-                cursor = cursor.saturating_add(path(model, s));
+                cursor = cursor.saturating_add(model.path_weight(s));
             }
             Step::Child(t) => {
                 let end = cursor.saturating_add(tree.subtrees.span.get(t as usize));

@@ -37,6 +37,9 @@ pub(crate) struct Strand {
     pub start: u64,
     pub end: u64,
     pub weight: u64,
+    /// Ticks off the CPU in which it waited, and was not preempted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub blocked: u64,
     pub code: u16,
     pub site: u16,
     pub critical: bool,
@@ -52,6 +55,11 @@ pub(crate) struct Strand {
     pub inside: Option<Sums>,
     /// For a strand inside a folded one, whose `id` and `task` it has: its number there.
     pub inner: Option<u32>,
+}
+
+/// Whether an answer leaves these ticks out.
+pub(super) fn is_zero(ticks: &u64) -> bool {
+    *ticks == 0
 }
 
 /// A stretch of a node's steps, or a single step.
@@ -240,6 +248,7 @@ fn strand(
         start: since(dag.strands.start[i]),
         end: since(dag.strands.end[i]),
         weight: model.weight(s),
+        blocked: model.facts.blocked.get(i),
         code: model.codes.of(s),
         site: model.sites.of(dag.tasks.site[task as usize]),
         critical: model.critical(s),

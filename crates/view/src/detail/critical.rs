@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use serde::Serialize;
-use workspan_analysis::path_weight;
 use workspan_dag::StrandId;
 
 use super::since;
@@ -67,8 +66,7 @@ fn rows(model: &RunModel) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for s in (0..dag.strands.len() as StrandId).filter(|&s| model.critical(s)) {
         let i = s as usize;
-        let weight = path_weight(dag, s, model.weight(s), 0);
-        let weight = u64::try_from(weight).unwrap_or(u64::MAX);
+        let weight = model.path_weight(s);
         let row = Row {
             code: model.codes.of(s),
             site: model.sites.of(dag.tasks.site[dag.strands.task[i] as usize]),

@@ -34,6 +34,8 @@ export interface DagStrand {
   start: number;
   end: number;
   weight: number;
+  /** Ticks off the CPU in which it waited, and was not preempted; 0 if missing. */
+  blocked?: number;
   code: number;
   site: number;
   critical: boolean;
@@ -77,6 +79,8 @@ export interface DagFolded {
   children: number;
   work: number;
   span: number;
+  /** As DagStrand.blocked, of a task with a single strand. */
+  blocked?: number;
   start: number;
   end: number;
   ready: number | null;

@@ -1,0 +1,88 @@
+/** Draws the names of rows and the heads of their groups. */
+
+import { percent } from "../format";
+import { rowsOf } from "../store";
+import type { Pen } from "./pen";
+import type { Scene } from "./scene";
+import { HEAD_PX, headTop, laneMiddle, rowsEnd, rowTop, visibleRows } from "./verticalLayout";
+
+/** Height of a row's name, in pixels. */
+const MIN_LABEL_PX = 14;
+/** Length of the bar of an always busy compact row, in pixels. */
+const BUSY_PX = 40;
+/** Distance between a row's name and its busy share, in pixels. */
+const GAP_PX = 6;
+
+export function drawLabels(s: Scene, pen: Pen): void {
+  const { rows, x0 } = s.bands;
+  const width = rowsEnd(s.bands);
+  const t = s.tokens;
+  const visible = visibleRows(rows);
+  // Only some compact rows are named.
+  const named = Math.ceil(MIN_LABEL_PX / rows.pitch);
+  const alone = rowsOf(s.selection).length <= 1;
+  pen.clip(0, rows.y, width, rows.h, () => {
+    for (const row of visible) {
+      const thread = s.meta.threads[row];
+      if (!thread) continue;
+      const y = rowTop(rows, row);
+      const chosen = rowsOf(s.selection).includes(row) || s.cursorRow === row;
+      if (chosen) {
+        pen.rect(0, y, x0 - 4, rows.pitch, t.accentBg);
+        pen.rect(0, y, 3, rows.pitch, t.accent);
+      }
+      if (rows.compact) {
+        if (thread.busy !== null)
+          pen.rect(x0 - 8 - thread.busy * BUSY_PX, y, thread.busy * BUSY_PX, rows.lane, t.work);
+        // Names of several adjacent selected rows would overlap.
+        if (!(chosen && alone) && rows.since[rows.place[row]!]! % named !== 0) continue;
+      } else pen.rect(0, y, width, 1, t.line);
+      // The first compact row is lower than its name.
+      const first = rows.compact && rows.since[rows.place[row]!] === 0;
+      const baseline = Math.max(Math.round(laneMiddle(rows, row)) + (first ? 8 : 4), rows.y + 10);
+      const small = rows.pitch < 20;
+      // An overview has no times off the CPU, so the busy share is unknown.
+      const share = thread.busy === null ? "" : percent(thread.busy, 0);
+      const end = rows.compact ? x0 - 12 - BUSY_PX : x0 - 10;
+      const label = s.pinned.has(row) ? `◆ ${thread.label}` : thread.label;
+      // A long name, such as that of a rank's worker, takes the room of the word.
+      const needs = pen.textWidth(label, small ? 11 : 12, 650) + GAP_PX;
+      const long = end - 16 - pen.textWidth(`${share} busy`, 11) < needs;
+      const busy = share && !small && !long ? `${share} busy` : share;
+      const room = end - 16 - pen.textWidth(busy, 11) - GAP_PX;
+      pen.text(shorten(pen, label, room, small ? 11 : 12, 650), 16, baseline, {
+        size: small ? 11 : 12,
+        weight: 650,
+        colour: t.fg,
+      });
+      pen.text(busy, end, baseline, { align: "right", colour: t.fg3 });
+    }
+    const bottom = rows.y + rows.total - rows.scroll;
+    if (bottom < rows.y + rows.h) pen.rect(0, bottom, width, 1, t.line);
+  });
+}
+
+/** Heads of the groups of rows. */
+export function drawHeads(s: Scene, pen: Pen): void {
+  const { rows } = s.bands;
+  const width = rowsEnd(s.bands);
+  const t = s.tokens;
+  if (rows.heads.length === 0) return;
+  pen.clip(0, rows.y, width, rows.h, () => {
+    rows.heads.forEach(({ group }, i) => {
+      const y = headTop(rows, i);
+      if (y + HEAD_PX < rows.y || y > rows.y + rows.h) return;
+      pen.rect(0, y, width, HEAD_PX, t.inset);
+      pen.text(group.title, 16, y + 14, { size: 12, weight: 650, colour: t.fg });
+      const x = 24 + pen.textWidth(group.title, 12, 650);
+      pen.text(group.note, x, y + 14, { size: 11.5, colour: t.fg2 });
+    });
+  });
+}
+
+function shorten(pen: Pen, text: string, room: number, size: number, weight: number): string {
+  if (pen.textWidth(text, size, weight) <= room) return text;
+  let n = text.length;
+  while (n > 1 && pen.textWidth(`${text.slice(0, n)}…`, size, weight) > room) n--;
+  return `${text.slice(0, n)}…`;
+}
