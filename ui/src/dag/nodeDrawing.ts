@@ -169,8 +169,8 @@ export function drawStrand(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): vo
 }
 
 /**
- * The bottom part of a strand's box that is not weight: crosses where it was blocked, lines where it
- * was preempted or recorded.
+ * The bottom part of a strand's box that is not weight: crosses where it was blocked, lines where
+ * it was preempted or recorded.
  */
 function drawOffCpu(
   pen: Pen,
