@@ -137,16 +137,16 @@ export function drawStrand(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): vo
   if (room < 22 || y1 - y0 < 13) return;
   const mid = (y0 + y1) / 2,
     cx = (x0 + x1) / 2;
-  // On a ground of its own if it may cover the part that is off the CPU, or a texture.
-  const halo = striped ? ground : undefined;
+  // On a ground of its own where it would lie on lines, crosses or a texture.
+  const below = striped ? ground : c.texture === "none" ? null : c.fill;
   const text = (words: string, y: number, style: TextStyle) => {
     const w = pen.measure(words, style);
-    if (!striped && c.texture !== "none") pen.box(cx - w / 2 - 3, y - 10.5, w + 6, 14, 3, c.fill);
+    if (below) pen.box(cx - w / 2 - 3, y - 10.5, w + 6, 14, 3, below);
     pen.text(words, cx, y, style);
   };
   const ink = striped ? t.fg : c.ink;
-  const name: TextStyle = { size: 11.5, weight: 650, colour: ink, align: "center", halo };
-  const sub: TextStyle = { size: 10.5, colour: ink, align: "center", halo };
+  const name: TextStyle = { size: 11.5, weight: 650, colour: ink, align: "center" };
+  const sub: TextStyle = { size: 10.5, colour: ink, align: "center" };
   // The clock time alone would be mistaken for the weight on the path.
   const took = striped ? `${ticks(s.weight)} of ${ticks(length)}` : ticks(length);
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
@@ -169,8 +169,8 @@ export function drawStrand(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): vo
 }
 
 /**
- * The bottom part of a strand's box that is not weight: crosses where it was blocked, lines where it
- * was preempted or recorded.
+ * The bottom part of a strand's box that is not weight: crosses where it was blocked, lines where
+ * it was preempted or recorded.
  */
 function drawOffCpu(
   pen: Pen,

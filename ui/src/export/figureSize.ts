@@ -1,4 +1,4 @@
-/** Sizes of exported pictures: as shown in the window, or one of the sizes of the tool's figures. */
+/** Sizes of exported pictures: that of the window, or one of the sizes of the tool's figures. */
 
 export type FigureSize = "shown" | "column" | "slide";
 
