@@ -42,10 +42,6 @@ use shown::{Files, FilteredStore};
 /// Maximum number of attempts for a query if the cluster loses executors.
 const ATTEMPTS: usize = 3;
 
-/// Maximum number of runs for which the statistics of files' columns are read for planning. They
-/// take a pass over the footers of a file a run, and some 40 kB of memory each.
-const MAX_RUNS_WITH_STATISTICS: usize = 5000;
-
 /// A file that is left out of answers because it is damaged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
@@ -111,7 +107,7 @@ impl Engine {
             );
         }
         let files = Files::default();
-        let context = context(&root, memory, &files, (cluster.is_some(), runs.len()))?;
+        let context = context(&root, memory, &files, cluster.is_some())?;
         Ok(Engine {
             root,
             memory,
@@ -254,8 +250,8 @@ impl Engine {
             // The engine caches listings.
             self.files = Files::default();
             self.asked.clear();
-            let size = (self.cluster.is_some(), self.runs.len());
-            self.context = context(&self.root, self.memory, &self.files, size)?;
+            let is_cluster = self.cluster.is_some();
+            self.context = context(&self.root, self.memory, &self.files, is_cluster)?;
         }
         Ok(found)
     }
@@ -270,7 +266,7 @@ fn context(
     root: &Root,
     memory: usize,
     files: &Files,
-    (is_cluster, runs): (bool, usize),
+    is_cluster: bool,
 ) -> anyhow::Result<SessionContext> {
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
@@ -283,9 +279,7 @@ fn context(
     } else {
         SessionConfig::new()
     };
-    let mut config = config
-        .with_information_schema(true)
-        .with_collect_statistics(runs <= MAX_RUNS_WITH_STATISTICS);
+    let mut config = config.with_information_schema(true);
     config.options_mut().execution.parquet.pushdown_filters = true;
     Ok(SessionContext::new_with_config_rt(config, runtime))
 }
