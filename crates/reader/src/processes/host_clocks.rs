@@ -17,6 +17,11 @@ use super::members::Member;
 
 /// Nanoseconds in a second.
 const NS: u64 = 1_000_000_000;
+/// The largest time and the largest beginning of a process, in nanoseconds: 73 years. Damaged or
+/// hostile files may tell any.
+const MAX_NS: i128 = 1 << 61;
+/// Possible rates of ticks a second; any other rate is damage.
+const TICK_RATES: (f64, f64) = (1e3, 1e12);
 
 /// A host's ticks and its nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +50,7 @@ impl HostTicks {
         };
         HostTicks {
             first,
-            ticks_per_second,
+            ticks_per_second: ticks_per_second.clamp(TICK_RATES.0, TICK_RATES.1),
         }
     }
 
@@ -146,13 +151,13 @@ pub(super) fn align(members: &mut [Member]) -> Vec<HostClock> {
         let change = ClockChange {
             time: |t: u64| {
                 let run = offset.to_run(ticks.ns(origin.saturating_add(t))) - start;
-                u64::try_from(run.max(0)).unwrap_or(u64::MAX)
+                run.clamp(0, MAX_NS) as u64
             },
             scale: NS as f64 / ticks.ticks_per_second * (1.0 + offset.slope()),
             ticks_per_second: NS,
         };
         member.trace.raw.change_clock(&change);
-        member.from = u64::try_from(start - first).unwrap_or(u64::MAX);
+        member.from = (start - first).clamp(0, MAX_NS) as u64;
         member.clock_error = offset.uncertainty.map_or(0, |ns| ns.ceil() as u64);
     }
     let others = hosts.iter().zip(&offsets).skip(1);

@@ -426,3 +426,46 @@ fn without_common_calls_hosts_are_compared_by_their_wall_clocks() {
         "{warning}"
     );
 }
+
+/// Times and clocks that no machine has.
+#[test]
+fn impossible_clocks_of_hosts_are_survived() {
+    let hostile = |host, rank, pair, end| {
+        let main = lane(&[(0, Kind::Root, &[]), (1_000, Kind::End, &[])]);
+        let calls = [0, u64::MAX / 2].map(|begin| RankCall {
+            turn: 1 + begin % 2,
+            ..call(CallRole::All, begin, u64::MAX / 3)
+        });
+        TraceFile {
+            clock: ClockKind::Tsc,
+            threads: vec![vec![(0, main.bytes.clone())]],
+            sites: vec![(1, SitePosition::Label("?".into()))],
+            notes: vec![
+                Note::new("rank", rank),
+                Note::new("launch", "mpi 1"),
+                Note::new("host", host),
+            ],
+            pairs: vec![pair],
+            rank_calls: calls.to_vec(),
+            end: Some(end),
+            ..TraceFile::default()
+        }
+        .bytes()
+    };
+    let max = u64::MAX;
+    for (pair, end) in [
+        ((0, 0), (1, max)),
+        ((0, max), (max, max)),
+        ((max, 5), (max, max - 7)),
+    ] {
+        let files = [
+            hostile("a", "0", (0, 0), (1_000, 500)),
+            hostile("b", "1", pair, end),
+        ];
+        let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
+        let mut bundle = Vec::new();
+        processes::write(&files, &mut bundle).unwrap();
+        let dag = read(&bundle).unwrap();
+        assert_eq!(dag.meta.processes.list.len(), 2);
+    }
+}
