@@ -39,7 +39,7 @@ impl Places {
 
     /// The number of this pair.
     pub(super) fn pair(&self, from: u32, to: u32) -> Option<u32> {
-        let place = |of: u32| self.all().iter().position(|&place| place == of);
+        let place = |place_id: u32| self.all().iter().position(|&place| place == place_id);
         Some(place(from)? as u32 * self.length + place(to)? as u32)
     }
 
