@@ -79,8 +79,8 @@ impl<'a> Split<'a> {
         });
         let named = folder.join(name);
         // First the path that the compiler wrote, then the module's current folder.
-        let beside = self.folder.join(name.file_name()?);
-        let found = [&named, &beside]
+        let same_folder = self.folder.join(name.file_name()?);
+        let found = [&named, &same_folder]
             .into_iter()
             .find_map(|path| self.file(path, load.dwo_id, &load.parent));
         if found.is_none() {

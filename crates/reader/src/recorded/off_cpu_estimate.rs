@@ -154,8 +154,8 @@ impl Stretch {
         let preempted = preempted.checked_div(runnable).unwrap_or(0);
         let preempted = u64::try_from(preempted).unwrap_or(u64::MAX);
         let preempted = preempted.min(busy - blocked);
-        let part = |of: u64, done: u64| {
-            let share = u128::from(of) * u128::from(done);
+        let part = |total: u64, done: u64| {
+            let share = u128::from(total) * u128::from(done);
             share.checked_div(u128::from(busy)).unwrap_or(0) as u64
         };
         // Cumulative sums, so that rounding loses nothing.

@@ -75,7 +75,7 @@ impl OpenSample {
 /// Collects skipped and sampled subtrees over all threads.
 #[derive(Debug, Default)]
 pub(super) struct SkippedSubtrees {
-    told: Vec<NamedPart>,
+    named_parts: Vec<NamedPart>,
     /// Pairs of the subtree's index in the list of yields and a part, by subtree, then in the order
     /// of the threads.
     parts: Vec<(u32, Part)>,
@@ -192,7 +192,7 @@ impl SkippedSubtrees {
     /// A part begins, whose task has this index in the list of all tasks.
     pub(super) fn part(&mut self, of: TaskRef, nth: u32, site: u32) {
         let part = Part { nth, site };
-        self.told.push(NamedPart { of, part });
+        self.named_parts.push(NamedPart { of, part });
     }
 
     /// Sets the cost of a record for the strand around it, in ticks, and the costs of skipping.
@@ -214,8 +214,8 @@ impl SkippedSubtrees {
 
     /// Completes the data after all threads.
     pub(super) fn settle(&mut self, counts: &Survey, threads: &[Thread<'_>]) {
-        let told = std::mem::take(&mut self.told);
-        let places = told
+        let named_parts = std::mem::take(&mut self.named_parts);
+        let places = named_parts
             .into_iter()
             .filter_map(|NamedPart { of, part }| Some((counts.yielded(threads, of)?, part)));
         self.parts = places.collect();
@@ -224,9 +224,9 @@ impl SkippedSubtrees {
     }
 
     /// The parts of the subtree with this index in the list of yields.
-    pub(super) fn parts(&self, of: u32) -> impl ExactSizeIterator<Item = Part> + '_ {
-        let from = self.parts.partition_point(|p| p.0 < of);
-        let to = self.parts.partition_point(|p| p.0 <= of);
+    pub(super) fn parts(&self, subtree: u32) -> impl ExactSizeIterator<Item = Part> + '_ {
+        let from = self.parts.partition_point(|p| p.0 < subtree);
+        let to = self.parts.partition_point(|p| p.0 <= subtree);
         self.parts[from..to].iter().map(|p| p.1)
     }
 

@@ -164,7 +164,7 @@ impl Rate {
     /// to their squared mean.
     pub(super) fn of(classes: &[Class], apart: f64) -> Rate {
         let mut best = match (expansion(classes), ratio(classes, apart)) {
-            (Some(expansion), Some(ratio)) => expansion.beside(ratio),
+            (Some(expansion), Some(ratio)) => expansion.reconciled_with(ratio),
             (expansion, ratio) => expansion.or(ratio).unwrap_or_default(),
         };
         best.off = best.off.min(MAX_ERROR);
@@ -174,7 +174,7 @@ impl Rate {
     /// The estimate with the smaller error, unless the other excludes it. Then sizes differ by more
     /// than the sampled subtrees show, or probes cost something else than estimated, and the true
     /// value may be anywhere in the range of both.
-    fn beside(self, other: Rate) -> Rate {
+    fn reconciled_with(self, other: Rate) -> Rate {
         let apart = (self.tasks / other.tasks).max(other.tasks / self.tasks);
         if apart <= 1.0 + self.off.max(other.off) {
             return if other.off < self.off { other } else { self };
@@ -241,11 +241,18 @@ fn ratio(classes: &[Class], apart: f64) -> Option<Rate> {
     // Classes without skipped subtrees count if no other class is known.
     let known = classes.iter().any(Class::tells);
     let weighed = || {
-        let of = move |c: &&Class| c.drawn > 0 && (c.tells() || !known);
+        let is_usable = move |c: &&Class| c.drawn > 0 && (c.tells() || !known);
         let weight = move |c: &Class| if known { c.times() } else { 1.0 };
-        classes.iter().filter(of).map(move |c| (weight(c), c))
+        classes
+            .iter()
+            .filter(is_usable)
+            .map(move |c| (weight(c), c))
     };
-    let sum = |of: fn(&Class) -> f64| weighed().map(|(w, c)| w * c.scale() * of(c)).sum::<f64>();
+    let sum = |value: fn(&Class) -> f64| {
+        weighed()
+            .map(|(w, c)| w * c.scale() * value(c))
+            .sum::<f64>()
+    };
     let (tasks, bare, ticks) = (sum(|c| c.tasks), sum(|c| c.bare), sum(|c| c.ticks));
     let count: f64 = weighed().map(|(_, c)| c.scale() * c.tasks).sum();
     let drawn: u64 = weighed().map(|(_, c)| c.drawn).sum();
