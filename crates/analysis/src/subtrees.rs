@@ -126,7 +126,7 @@ pub(crate) trait Instances {
 
 /// A task entered and not yet left.
 struct Open {
-    wanted: bool,
+    is_instance: bool,
     place: u32,
     work: u128,
     strands: u32,
@@ -151,7 +151,7 @@ pub(crate) fn each_instance(
     tree.walk(|step| match step {
         Step::Enter(task) => {
             let mut top = Open {
-                wanted: instances.enter(task),
+                is_instance: instances.enter(task),
                 place: entered,
                 work: 0,
                 strands: 0,
@@ -174,7 +174,7 @@ pub(crate) fn each_instance(
                 parent.reach = parent.reach.max(done.reach);
                 parent.sources = parent.sources.join(done.sources);
             }
-            if !done.wanted {
+            if !done.is_instance {
                 return instances.leave(task, None);
             }
             let first = dag.tasks.first[task as usize];

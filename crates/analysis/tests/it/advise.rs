@@ -117,8 +117,8 @@ fn the_runtimes_time_inside_of_tasks_is_lost() {
     let mut dag = read(&run);
     let lost = |dag: &Dag| {
         let tiny = &ask(dag, goal(2.0, 2)).grain[0];
-        let told = (tiny.cost_is_inside, tiny.cost_is_least);
-        (tiny.now.work, tiny.now.lost_percent(), told)
+        let flags = (tiny.cost_is_inside, tiny.cost_is_least);
+        (tiny.now.work, tiny.now.lost_percent(), flags)
     };
     assert_eq!(lost(&dag), (40.0, 0.0, (false, true)));
     dag.meta.join_cost = 30;

@@ -89,7 +89,10 @@ fn tasks_that_take_longer_beside_others_are_told() {
     let dag = alone_then_in_pairs(25_000);
     let slower = of(&dag).unwrap();
     assert_eq!(dag.places[slower.site as usize].label, "part");
-    assert_eq!((slower.alone, slower.beside), ((10, 10_005), (20, 25_005)));
+    assert_eq!(
+        (slower.alone, slower.concurrent),
+        ((10, 10_005), (20, 25_005))
+    );
     // As long as alone, and a little longer.
     assert_eq!(of(&alone_then_in_pairs(10_000)), None);
     assert_eq!(of(&alone_then_in_pairs(13_000)), None);
