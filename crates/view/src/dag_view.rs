@@ -227,9 +227,10 @@ pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Vec<S
     Ok(ids)
 }
 
-/// The contract's `Way`.
+/// The nodes on the path from the root to a strand or to something inside it; `Way` in the
+/// contract.
 #[derive(Serialize)]
-struct Way {
+struct ExpansionPath {
     open: Vec<String>,
     inner: Option<u32>,
 }
@@ -283,7 +284,7 @@ pub(crate) fn way(
     let groups = inside::groups_to(model, tree, Some(task), Step::Strand(strand), sections);
     open.extend(groups.into_iter().map(|group| group.to_string()));
     let (inner, way) = match sought {
-        Sought::Itself => return Reply::json(&Way { open, inner: None }),
+        Sought::Itself => return Reply::json(&ExpansionPath { open, inner: None }),
         Sought::At(at) => {
             let opened = tree::open(session, run, strand)?;
             let t = model.begin.saturating_add(at);
@@ -301,5 +302,5 @@ pub(crate) fn way(
     }
     let room = MAX_ANCESTORS.saturating_sub(open.len());
     open.extend(way.into_iter().take(room).map(|id| id.to_string()));
-    Reply::json(&Way { open, inner })
+    Reply::json(&ExpansionPath { open, inner })
 }

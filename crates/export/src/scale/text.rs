@@ -143,7 +143,8 @@ fn cells(point: &Point) -> String {
     } else {
         point.workers.to_string()
     };
-    let bound = |of: fn((f64, f64)) -> f64| point.bounds.map_or_else(String::new, |b| two(of(b)));
+    let bound =
+        |side: fn((f64, f64)) -> f64| point.bounds.map_or_else(String::new, |b| two(side(b)));
     let simulated = point.simulated.map_or_else(String::new, |s| two(s.mean));
     format!(
         "{workers:>8}{elapsed:>10}{spread:>16}{speedup:>9}{:>11}{simulated:>11}{:>10}",
