@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_innermost_launcher_counts() {
-        let told = launched(&[
+        let rank = launched(&[
             ("SLURM_PROCID", "0"),
             ("OMPI_COMM_WORLD_RANK", "3"),
             ("OMPI_COMM_WORLD_SIZE", "8"),
@@ -86,7 +86,7 @@ mod tests {
             ranks: Some(8),
             launch: "mpi 17".into(),
         };
-        assert_eq!(told, Some(expected));
+        assert_eq!(rank, Some(expected));
         assert_eq!(launched(&[("RANK", "3")]), None);
         assert_eq!(launched(&[("PMI_RANK", "x")]), None);
         let torch = launched(&[("RANK", "1"), ("WORLD_SIZE", "2")]);
