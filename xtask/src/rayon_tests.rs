@@ -215,8 +215,8 @@ fn compare(bare: &Outcomes, recorded: &Outcomes, compared: &mut Compared) {
     let tests: BTreeSet<_> = bare.keys().chain(recorded.keys()).collect();
     let mut counts = BTreeMap::<&str, usize>::new();
     for test in tests {
-        let of = |outcomes: &'_ Outcomes| outcomes.get(test).cloned();
-        let (a, b) = (of(bare), of(recorded));
+        let outcome = |outcomes: &'_ Outcomes| outcomes.get(test).cloned();
+        let (a, b) = (outcome(bare), outcome(recorded));
         if a == b {
             compared.equal += 1;
             if let Some(outcome) = bare.get(test) {

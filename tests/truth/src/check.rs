@@ -129,12 +129,12 @@ impl Run<'_> {
         }
         if work < truth * (1.0 - WORK_TOLERANCE) {
             // The report must mention the rest, and must not exaggerate it.
-            let told = self.us("/outside/outside_ticks").unwrap_or(0.0);
-            if told < outside * (1.0 - SPAN_TOLERANCE)
-                || told > outside * (1.0 + SPAN_TOLERANCE) + OUTSIDE_US
+            let reported = self.us("/outside/outside_ticks").unwrap_or(0.0);
+            if reported < outside * (1.0 - SPAN_TOLERANCE)
+                || reported > outside * (1.0 + SPAN_TOLERANCE) + OUTSIDE_US
             {
                 return Err(format!(
-                    "work {work:.0} us, {truth:.0} were done, {outside:.0} of it outside of tasks; {told:.0} are told to be outside"
+                    "work {work:.0} us, {truth:.0} were done, {outside:.0} of it outside of tasks; {reported:.0} are told to be outside"
                 ));
             }
         }
@@ -362,8 +362,8 @@ mod tests {
         let mut in_order = report(90_000, 60_000);
         in_order["limits"] = json!({"span_without_lock_order": 30_000});
         assert_eq!(wrong(&in_order, TRUTH).len(), 1);
-        let told = TRUTH.replace("tasks", "ordered_span_max_us=60000 tasks");
-        assert_eq!(wrong(&in_order, &told), [""; 0]);
+        let truth = TRUTH.replace("tasks", "ordered_span_max_us=60000 tasks");
+        assert_eq!(wrong(&in_order, &truth), [""; 0]);
         let fewer = TRUTH.replace("tasks=2", "tasks=3");
         assert_eq!(wrong(&report(90_000, 30_000), &fewer).len(), 1);
         let slept = TRUTH.replace("tasks=2", "blocked_us=5000");

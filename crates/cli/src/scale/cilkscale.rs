@@ -28,12 +28,12 @@ pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
             file.display()
         );
     };
-    let wanted = args.tag.as_deref().unwrap_or_default();
-    let tag = tags.iter().rev().find(|row| row.tag == wanted);
+    let tag_name = args.tag.as_deref().unwrap_or_default();
+    let tag = tags.iter().rev().find(|row| row.tag == tag_name);
     let tag = tag.with_context(|| {
         let names: Vec<&str> = tags.iter().map(|row| row.tag.as_str()).take(20).collect();
         format!(
-            "{}: has no row with the tag `{wanted}`; it has `{}`",
+            "{}: has no row with the tag `{tag_name}`; it has `{}`",
             file.display(),
             names.join("`, `")
         )

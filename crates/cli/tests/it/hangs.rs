@@ -37,13 +37,13 @@ fn ended_once(name: &str) -> (Value, String) {
         name,
     ];
     let output = project.cargo_workspan(&words).output().unwrap();
-    let told = said(&output);
+    let message = said(&output);
     assert!(
-        told.contains("the program has used no CPU for 2.0 s"),
-        "{told}"
+        message.contains("the program has used no CPU for 2.0 s"),
+        "{message}"
     );
     // Ended by SIGTERM.
-    assert!(!output.status.success(), "{told}");
+    assert!(!output.status.success(), "{message}");
     let trace = trace_of(&output, &project.root);
     let report = |more: &[&str]| {
         let mut command = bare(WORKSPAN);

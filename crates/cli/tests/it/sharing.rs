@@ -156,13 +156,13 @@ fn a_real_run_is_exported_with_the_reports_samples_and_redacted_without_its_name
     match report.get("samples") {
         Some(samples) => {
             let all = samples["inside"].as_u64().unwrap() + samples["outside"].as_u64().unwrap();
-            let told = out(&["export", "--format", "speedscope"]);
-            let told: Value = serde_json::from_slice(&told).unwrap();
-            let of_all = told["profiles"][0]["samples"].as_array().unwrap().len();
+            let exported = out(&["export", "--format", "speedscope"]);
+            let exported: Value = serde_json::from_slice(&exported).unwrap();
+            let of_all = exported["profiles"][0]["samples"].as_array().unwrap().len();
             assert_eq!(of_all as u64, all);
-            let told = out(&["export", "--format", "firefox"]);
-            let told: Value = serde_json::from_slice(&told).unwrap();
-            let threads = told["threads"].as_array().unwrap().iter();
+            let exported = out(&["export", "--format", "firefox"]);
+            let exported: Value = serde_json::from_slice(&exported).unwrap();
+            let threads = exported["threads"].as_array().unwrap().iter();
             let count = threads.map(|t| t["samples"]["length"].as_u64().unwrap());
             assert_eq!(count.sum::<u64>(), all);
             formats.extend(["speedscope", "firefox"]);

@@ -47,10 +47,10 @@ fn one_forced_steal_is_reported_with_its_thief_and_victim() {
     assert!(workspan(&["report", "--long"], &trace).contains(" 1 steal,"));
     let info = json(&["info", "--json"]);
     let captured = info["captured"].as_array().unwrap();
-    let told = captured
+    let row = captured
         .iter()
         .find(|row| row["what"] == "steals the runtime reported");
-    assert_eq!(told.unwrap()["count"], 1, "{info:#}");
+    assert_eq!(row.unwrap()["count"], 1, "{info:#}");
     assert_eq!(
         info["warnings"]
             .to_string()

@@ -100,30 +100,30 @@ impl OffCpu {
         for file in files {
             match file.extension().and_then(|extension| extension.to_str()) {
                 Some(SWITCHES) => match read_switches(&file, WATCHER_TIMEOUT) {
-                    Ok(told) => {
+                    Ok(switches) => {
                         all.watched = true;
-                        if told.lost > 0 {
+                        if switches.lost > 0 {
                             all.missing.push(format!(
                                 "{} context switches did not fit into the kernel's buffer",
-                                told.lost
+                                switches.lost
                             ));
                         }
                         let process = file
                             .file_stem()
                             .and_then(|stem| stem.to_str()?.parse().ok());
                         if let Some(process) = process {
-                            all.on.extend(on_cpu_times_of_each(&told, process));
+                            all.on.extend(on_cpu_times_of_each(&switches, process));
                         }
-                        for interval in off_cpu_intervals(&told.switches) {
+                        for interval in off_cpu_intervals(&switches.switches) {
                             all.intervals
                                 .entry(interval.tid)
                                 .or_default()
                                 .push(interval);
                         }
-                        for (tid, ends) in thread_ends(&told.switches) {
+                        for (tid, ends) in thread_ends(&switches.switches) {
                             all.ends.entry(tid).or_default().extend(ends);
                         }
-                        all.samples.add(told);
+                        all.samples.add(switches);
                     }
                     Err(error) => all
                         .missing
@@ -430,10 +430,10 @@ fn record_times<'a>(trace: &Trace<'a>, thread: u32) -> impl Iterator<Item = u64>
 }
 
 /// The times at which threads ran, for the watched process and those that it started.
-fn on_cpu_times_of_each(told: &Switches, watched: u32) -> BTreeMap<u32, OnCpuTimes> {
+fn on_cpu_times_of_each(record: &Switches, watched: u32) -> BTreeMap<u32, OnCpuTimes> {
     let mut of_each: BTreeMap<u32, Vec<Switch>> = BTreeMap::from([(watched, Vec::new())]);
-    for switch in &told.switches {
-        let process = told.processes.get(&switch.tid).copied();
+    for switch in &record.switches {
+        let process = record.processes.get(&switch.tid).copied();
         let list = of_each.entry(process.unwrap_or(watched)).or_default();
         list.push(*switch);
     }
