@@ -144,7 +144,7 @@ pub fn run(long: bool) -> Result<()> {
             let others = others.join();
             tests.and(others.unwrap_or_else(|p| panic::resume_unwind(p)))
         })?;
-        tally.beside(concurrent);
+        tally.add_concurrent(concurrent);
         let mut alone = slow();
         tally.count("slow tests that measure", alone.args(ALONE), false)?;
         tally.stage("slow tests that measure");

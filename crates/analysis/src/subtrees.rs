@@ -125,7 +125,7 @@ pub(crate) trait Instances {
 }
 
 /// A task entered and not yet left.
-struct Open {
+struct OpenTask {
     is_instance: bool,
     place: u32,
     work: u128,
@@ -145,12 +145,12 @@ pub(crate) fn each_instance(
 ) -> u64 {
     let tree = TaskTree::new(dag);
     let mut entries = Entries::new(dag, &tree);
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenTask> = Vec::new();
     let mut entered = 0;
     let mut bounded = 0;
     tree.walk(|step| match step {
         Step::Enter(task) => {
-            let mut top = Open {
+            let mut top = OpenTask {
                 is_instance: instances.enter(task),
                 place: entered,
                 work: 0,

@@ -124,10 +124,10 @@ fn a_link_survives_a_restart_with_the_same_traces() {
     let url = first.url.clone();
     assert!(!first.arguments().contains(&secret(&first)));
     // Another server of the same traces has another port, and does not change the kept one.
-    let beside = start(&[]);
-    assert_ne!(beside.url, url);
-    assert_eq!(secret(&beside), secret(&first));
-    drop((first, beside));
+    let second = start(&[]);
+    assert_ne!(second.url, url);
+    assert_eq!(secret(&second), secret(&first));
+    drop((first, second));
     let again = start(&[]);
     assert_eq!(again.url, url);
     assert!(status(&url).contains("200"));

@@ -142,11 +142,11 @@ impl Pending {
 
 /// A count of creates, and whether the next strand may be merged into the one that made them.
 #[derive(Debug, Clone, Copy, Default)]
-struct Open(u32);
+struct OpenCreates(u32);
 
-impl Open {
-    fn new(creates: u32, mergeable: bool) -> Open {
-        Open(creates << 1 | u32::from(mergeable))
+impl OpenCreates {
+    fn new(creates: u32, mergeable: bool) -> OpenCreates {
+        OpenCreates(creates << 1 | u32::from(mergeable))
     }
     fn creates(self) -> u32 {
         self.0 >> 1
@@ -192,7 +192,7 @@ pub(super) fn merge(
         )
     });
     waits.reserve(joins + others, 2 * joins + others);
-    let mut open = vec![Open::default(); n];
+    let mut open = vec![OpenCreates::default(); n];
     let mut named: Vec<u32> = Vec::new();
     for r in checked(0..total) {
         let t = tasks.id(strands.task[r]);
@@ -323,7 +323,7 @@ pub(super) fn merge(
                 EndKind::Wait
             }
         };
-        open[t as usize] = Open::new(creates, mergeable);
+        open[t as usize] = OpenCreates::new(creates, mergeable);
         out.end_kind[strand as usize] = kind;
         if at != NONE {
             strands.at[strand as usize] = at;

@@ -82,10 +82,10 @@ fn expected(dag: &Dag) -> Value {
         })
         .collect();
     let facts = strand_facts(dag, &Options::default()).unwrap();
-    let stood = &facts.ready;
-    let ready = (0..stood.len()).map(|i| {
-        let start = strands.start[stood.strands()[i] as usize];
-        ns(start) - ns(stood.at(dag, i))
+    let ready_counts = &facts.ready;
+    let ready = (0..ready_counts.len()).map(|i| {
+        let start = strands.start[ready_counts.strands()[i] as usize];
+        ns(start) - ns(ready_counts.at(dag, i))
     });
     let ready: u64 = ready.sum();
     json!({

@@ -46,7 +46,7 @@ pub(super) struct Class {
 
 /// A sampled subtree of a class compared with a skipped one, on average.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Compared {
+pub(super) struct CostOfRecording {
     /// The ticks that recording added to it.
     pub added: f64,
     /// The number of its probes.
@@ -87,10 +87,10 @@ impl Class {
 
     /// The comparison; `None` if no sampled or no skipped subtree is known. Skipping a task took
     /// `left_out` ticks.
-    pub(super) fn compared(&self, left_out: f64) -> Option<Compared> {
+    pub(super) fn compared(&self, left_out: f64) -> Option<CostOfRecording> {
         self.tells().then(|| {
             let bare = self.time_left_out() - left_out * self.mean();
-            Compared {
+            CostOfRecording {
                 added: self.ran / self.weight - bare.max(0.0),
                 probes: self.probes / self.weight,
             }
