@@ -349,7 +349,7 @@ pub(crate) fn named(path: &Path, error: Error) -> Error {
 /// reading.
 ///
 /// # Errors
-/// There is no such file, or [`open`] cannot read anything of it.
+/// There is no such file, or [`open`] cannot read any part of it.
 pub fn damage(path: &Path) -> Result<Option<String>, Error> {
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Ok(None);

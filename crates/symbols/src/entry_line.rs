@@ -25,7 +25,7 @@ pub(crate) struct EntryLines {
 
 impl EntryLines {
     /// Prepares for these addresses as linked.
-    pub(crate) fn of(addresses: BTreeSet<u64>) -> Self {
+    pub(crate) fn new(addresses: BTreeSet<u64>) -> Self {
         Self {
             addresses,
             units: RefCell::default(),

@@ -113,13 +113,13 @@ fn read(
     let module = Module {
         users: !workspace::is_system_library(path),
         lines: lines(&store, debug, debug_path)?,
-        symbols: Symbols::of(&match &separate {
+        symbols: Symbols::from_objects(&match &separate {
             Some((_, debug)) => vec![&object, debug],
             None => vec![&object],
         }),
-        split: Split::of(&store, path, debug_path),
+        split: Split::new(&store, path, debug_path),
         enclosing: EnclosingFunctions::default(),
-        entry_lines: EntryLines::of(
+        entry_lines: EntryLines::new(
             offsets
                 .iter()
                 .filter_map(|&offset| virtual_address(&object, offset))
@@ -137,7 +137,7 @@ fn read(
         };
         module_frames.frames.insert(offset, frames);
     }
-    let code = Code::of(&object);
+    let code = Code::from_object(&object);
     for &(returns, inside) in jumps {
         let both = virtual_address(&object, returns).zip(virtual_address(&object, inside));
         if let Some((call, next)) = both {
@@ -230,7 +230,7 @@ impl Module<'_> {
                 let name = frame.function.as_ref().and_then(|f| {
                     let raw = f.raw_name().ok()?;
                     anonymous |= function::is_anonymous(&raw);
-                    let name = function::readable(&raw, f.language.map(Language::of));
+                    let name = function::readable(&raw, f.language.map(Language::from_dwarf));
                     (!name.is_empty()).then_some(name)
                 });
                 frames.push(Frame {

@@ -194,7 +194,7 @@ impl Resolver<'_> {
         if at.is_some_and(|f| f.line.is_some()) {
             return self.frame(at, innermost);
         }
-        match class_name::of(name) {
+        match class_name::from_symbol(name) {
             Some(name) => Position {
                 label: name.short,
                 function: name.whole,

@@ -25,7 +25,7 @@ pub(crate) struct Split<'a> {
 impl<'a> Split<'a> {
     /// Prepares for the module at `module`, whose debug information is in the file at `debug` (the
     /// same file, or a separate one). The package is `<file>.dwp` next to either.
-    pub(crate) fn of(store: &'a Store, module: &Path, debug: &Path) -> Self {
+    pub(crate) fn new(store: &'a Store, module: &Path, debug: &Path) -> Self {
         let package = [debug, module].iter().find_map(|file| {
             let mut path = file.as_os_str().to_owned();
             path.push(".dwp");

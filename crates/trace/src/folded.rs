@@ -177,7 +177,7 @@ impl FoldedRecord {
     /// The start and end places of the blocks as a bit set; `None` unless they are all unknown or
     /// among the record's few sites, and in order.
     fn block_places(&self) -> Option<u64> {
-        let places = Places::of(&self.sites)?;
+        let places = Places::from_sites(&self.sites)?;
         let mut bits = 0;
         for &(from, to, _) in &self.blocks {
             let bit = 1 << places.pair(from, to)?;
@@ -240,7 +240,7 @@ impl FoldedRecord {
     }
 
     fn read_blocks(&mut self, f: &mut Fields<'_>, flags: u64) -> Option<()> {
-        let places = Places::of(&self.sites).filter(|_| flags & PLACES != 0);
+        let places = Places::from_sites(&self.sites).filter(|_| flags & PLACES != 0);
         let mut bits = 0;
         let blocks = if flags & PLACES == 0 {
             list_length(f, 2, u64::MAX)?

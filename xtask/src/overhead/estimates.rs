@@ -41,13 +41,13 @@ pub(super) fn print(program: &Program, trace: &Path) -> Result<()> {
     );
     for n in SIZES {
         for workers in ["1", "2"] {
-            of(program, n, workers, trace)?;
+            measure(program, n, workers, trace)?;
         }
     }
     Ok(())
 }
 
-fn of(program: &Program, n: u64, workers: &'static str, trace: &Path) -> Result<()> {
+fn measure(program: &Program, n: u64, workers: &'static str, trace: &Path) -> Result<()> {
     let mut cell = program.cell(0, 0.0, workers);
     cell.n = n;
     // Number of tasks of the joins; the program around them has a few more.

@@ -20,7 +20,7 @@ const MIN_PREDICTED_WORKERS: u32 = 16;
 /// Draws one tag's row of `file`.
 ///
 /// # Errors
-/// The file is not of Cilkscale or lacks the tag, or an output file can't be written.
+/// The file is not a table of Cilkscale or lacks the tag, or an output file can't be written.
 pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
     let Some((Table::Cilkscale(tags), _)) = table(file)? else {
         bail!(
@@ -61,7 +61,7 @@ pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
         pinned: false,
         cpus: Vec::new(),
         unrecorded: None,
-        kept: None,
+        kept_folder: None,
     };
     for file in &args.output {
         save(file, &view.program, &found)?;

@@ -167,7 +167,7 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
         pinned: !args.no_pin,
         cpus: cpus.clone(),
         unrecorded,
-        kept: args
+        kept_folder: args
             .keep_runs
             .as_deref()
             .map(workspan_record::outcome::shown),
@@ -401,7 +401,7 @@ fn save(file: &Path, program: &str, found: &Scale) -> anyhow::Result<()> {
         Format::Csv => put(file, scale_csv(found)),
         format => write(
             Some(file),
-            &plot::Page::of(640.0, 400.0),
+            &plot::Page::with_size(640.0, 400.0),
             &plot::scale(program, found),
             format,
         ),

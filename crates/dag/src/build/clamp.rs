@@ -134,11 +134,11 @@ fn retain(
             for i in 0..lists.len() {
                 let s = strand_of(i);
                 out.push(lists.get(i).iter().copied().filter(|&item| {
-                    let kept = keep(last(item), s);
-                    if !kept {
+                    let is_kept = keep(last(item), s);
+                    if !is_kept {
                         repairs.note(DROPPED);
                     }
-                    kept
+                    is_kept
                 }));
             }
             out

@@ -210,7 +210,7 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
     };
     let right = width - (widest(&right_labels) + 8.0).max(18.0);
     let corner = (14.0 + side, top + 8.0);
-    let frame = Frame::of(figure, names.len(), corner, (right, height));
+    let frame = Frame::new(figure, names.len(), corner, (right, height));
     if lying {
         horizontal_bars::draw(figure, &shown, &names, &values, &frame, shapes);
     } else {

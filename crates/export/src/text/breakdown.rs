@@ -112,7 +112,7 @@ pub(super) fn table(view: &View, page: &mut Page) {
     let parts = parts(b);
     let largest = parts.iter().map(|part| part.ticks).max().unwrap_or(0);
     let in_seconds = |ticks: u128| seconds(meta, ticks as f64);
-    let scale = TimeScale::of(in_seconds(largest));
+    let scale = TimeScale::for_seconds(in_seconds(largest));
     page.blank();
     let head = format!(
         "  Where {} x {} went",

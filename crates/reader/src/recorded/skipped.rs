@@ -40,13 +40,13 @@ pub(super) struct Part {
     pub site: u32,
 }
 
-/// The bit in a recorded level for a class of tasks, not of joins: everything that the current task
-/// does is sampled, or skipped.
-const OF_TASKS: u64 = 1 << 33;
+/// The bit in a recorded level that marks a class of tasks, as opposed to joins: everything that
+/// the current task does is sampled, or skipped.
+const TASK_CLASS: u64 = 1 << 33;
 
 /// Whether a recorded level belongs to a class of tasks.
-pub(super) fn is_of_tasks(level: u64) -> bool {
-    level & OF_TASKS != 0
+pub(super) fn is_task_class(level: u64) -> bool {
+    level & TASK_CLASS != 0
 }
 
 /// A sampled subtree that is being measured.
@@ -133,7 +133,7 @@ impl SkippedSubtrees {
                         let from = t.saturating_sub(sample.whole.ticks);
                         sample.ran = self.off.last().map_or(0, |off| off.ran(from, t));
                         let last = self.short.last_mut().and_then(|all| all.last_mut());
-                        let shortens = self.shortens && !is_of_tasks(sample.level);
+                        let shortens = self.shortens && !is_task_class(sample.level);
                         if let Some(last) = last.filter(|_| shortens) {
                             *last = Some(FoldedSample::new(&sample, self.records));
                             ended = true;
@@ -174,7 +174,7 @@ impl SkippedSubtrees {
         match *event {
             Event::SampleBegin { site, level } => {
                 let sample = Sample::new(site, level);
-                self.meter = Some(if is_of_tasks(level) {
+                self.meter = Some(if is_task_class(level) {
                     OpenSample::Task(TaskSampler::new(sample, probe, (self.thread, count), t))
                 } else {
                     OpenSample::Join(JoinSampler::new(sample, probe))

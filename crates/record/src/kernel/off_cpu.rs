@@ -260,7 +260,7 @@ impl OffCpu {
     /// they are.
     pub fn unwatched_threads(&self, trace: &Trace<'_>) -> Option<String> {
         let on = self.on_cpu_times(trace.header.pid)?;
-        let threads = Threads::of(trace);
+        let threads = Threads::from_trace(trace);
         let recorded = threads.entries.iter();
         let recorded = recorded.filter(|thread| threads.next_seq.contains_key(&thread.thread));
         let (all, unseen) = recorded.fold((0u32, 0u32), |(all, unseen), thread| {
@@ -295,7 +295,7 @@ impl OffCpu {
     /// One more chunk for each of the trace's threads: thread, seq, base time in ticks, records.
     /// With a window, only the part inside of it.
     pub fn chunks(&self, trace: &Trace<'_>, window: Option<&Window>) -> Vec<OffCpuChunk> {
-        let threads = Threads::of(trace);
+        let threads = Threads::from_trace(trace);
         let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
         let mut chunks = Vec::new();
         for thread in &threads.entries {
@@ -393,7 +393,7 @@ struct Threads {
 }
 
 impl Threads {
-    fn of(trace: &Trace<'_>) -> Self {
+    fn from_trace(trace: &Trace<'_>) -> Self {
         let mut threads = Self {
             entries: Vec::new(),
             next_seq: BTreeMap::new(),

@@ -181,7 +181,7 @@ const MAX_SAMPLE_HZ: u32 = 20_000;
 impl Sampling {
     /// The rate, if samples are requested.
     pub fn rate(self) -> Option<Rate> {
-        (self.0 > 0).then_some(Rate::of(self.0))
+        (self.0 > 0).then_some(Rate::from_hertz(self.0))
     }
 
     /// The rate that was passed to the runner, or that the user set. If there is neither, the rate
@@ -248,7 +248,7 @@ mod tests {
         let rate = |text: &str| text.parse::<Sampling>().map(Sampling::rate);
         assert_eq!(rate("off"), Ok(None));
         assert_eq!(rate("0"), Ok(None));
-        assert_eq!(rate("499"), Ok(Some(Rate::of(499))));
+        assert_eq!(rate("499"), Ok(Some(Rate::from_hertz(499))));
         assert!(rate("1000000").is_err());
         assert!(rate("fast").is_err());
     }

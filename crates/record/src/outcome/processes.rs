@@ -183,7 +183,7 @@ pub(super) fn bare_children(traces: &[FinalTrace]) -> Vec<String> {
         .collect()
 }
 
-/// The processes of which there is no trace, as far as the kernel saw them.
+/// The processes without a trace, as far as the kernel saw them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Unrecorded {
     processes: usize,

@@ -196,8 +196,8 @@ pub fn finalize(
                 for (part, _) in written.drain(..) {
                     let _ = std::fs::remove_file(part);
                 }
-                let kept = found.keep_as_recorded(spool, &output);
-                warnings.extend(kept.with_context(|| unwritten(&output, spool))?);
+                let message = found.keep_as_recorded(spool, &output);
+                warnings.extend(message.with_context(|| unwritten(&output, spool))?);
             }
             other => other.with_context(|| unwritten(&output, spool))?,
         }

@@ -15,7 +15,7 @@ pub(super) struct Places {
 
 impl Places {
     /// `None` if there are too many sites, or if they are not ascending.
-    pub(super) fn of(sites: &[FoldedSite]) -> Option<Places> {
+    pub(super) fn from_sites(sites: &[FoldedSite]) -> Option<Places> {
         let mut places = Places {
             places: [0; MAX_SITES + 1],
             length: 1 + sites.len() as u32,

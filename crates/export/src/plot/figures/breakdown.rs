@@ -27,7 +27,7 @@ const PARTS: [Part; 8] = [
 pub fn breakdown(runs: &[PlotRun], in_percent: bool) -> Figure {
     let total = |r: &PlotRun| r.report.breakdown.total().max(1) as f64;
     let largest = runs.iter().map(|r| r.seconds(total(r))).fold(0.0, f64::max);
-    let scale = TimeScale::of(largest);
+    let scale = TimeScale::for_seconds(largest);
     let mut all = Vec::new();
     for (name, fill, ticks_of) in PARTS {
         let mut points = Vec::new();

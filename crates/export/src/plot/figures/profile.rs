@@ -18,7 +18,7 @@ const READY: [(&str, super::Fill, &[usize]); 3] = [
 pub fn profile(run: &PlotRun) -> Figure {
     let p = &run.report.profile;
     let n = p.running.len();
-    let scale = TimeScale::of(run.elapsed());
+    let scale = TimeScale::for_seconds(run.elapsed());
     let length = scale.of_seconds(run.elapsed());
     let x = |i: usize| length * i as f64 / n.max(1) as f64;
     let points_of =

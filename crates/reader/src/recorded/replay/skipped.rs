@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::frame::Pending;
 use super::{Replay, ReplayThread};
-use crate::recorded::skipped::{Estimate, is_of_tasks};
+use crate::recorded::skipped::{Estimate, is_task_class};
 use workspan_dag::folded::{Folded, FoldedSite};
 use workspan_dag::raw::RawEnd;
 use workspan_dag::skipped::SkippedBounds;
@@ -97,7 +97,7 @@ impl<'a> Replay<'a, '_> {
     /// follows.
     pub(super) fn report_later(&self, lane: &mut ReplayThread<'a>, frame: usize) {
         let subtree = self.subtrees.get(lane.stack[frame].skipped as usize);
-        if self.counts.skipped.counts && subtree.is_some_and(|s| is_of_tasks(s.class.1)) {
+        if self.counts.skipped.counts && subtree.is_some_and(|s| is_task_class(s.class.1)) {
             lane.stack[frame].inside.get_or_insert(0);
         }
     }

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use super::is_of_tasks;
+use super::is_task_class;
 use super::probe_from_pairs;
 use super::sample::{Node, Path, Sample, SampledSite};
 use super::skip_costs::SkipCosts;
@@ -164,7 +164,7 @@ impl Estimator {
                 (sum.0 + i.own as f64, sum.1 + i.squares)
             });
             let apart = site.tasks as f64 * squares / (own * own);
-            site.rate = Rate::of(
+            site.rate = Rate::from_classes(
                 &classes,
                 if own > 0.0 {
                     (apart - 1.0).max(0.0)
@@ -199,7 +199,7 @@ impl Estimator {
         counted: Option<u64>,
         draw: u64,
     ) -> Estimate {
-        let of_tasks = is_of_tasks(level);
+        let of_tasks = is_task_class(level);
         if counted == Some(0) {
             return Estimate {
                 tasks_within: (0, 0),

@@ -162,7 +162,7 @@ const MAX_ERROR: f64 = 15.0;
 impl Rate {
     /// The rate of a site's classes. `apart` is the variance of single tasks' own times, relative
     /// to their squared mean.
-    pub(super) fn of(classes: &[Class], apart: f64) -> Rate {
+    pub(super) fn from_classes(classes: &[Class], apart: f64) -> Rate {
         let mut best = match (expansion(classes), ratio(classes, apart)) {
             (Some(expansion), Some(ratio)) => expansion.reconciled_with(ratio),
             (expansion, ratio) => expansion.or(ratio).unwrap_or_default(),
@@ -297,7 +297,7 @@ mod tests {
     fn subtrees_that_are_alike_are_counted_whatever_their_probes_cost() {
         // 100 tasks in 2000 ticks. Probes add 8000, but are estimated at 7000.
         let alike = class(&[2000.0; 20], &[(100.0, 1000.0, 8000.0); 4]);
-        let rate = Rate::of(&[alike], 0.5);
+        let rate = Rate::from_classes(&[alike], 0.5);
         assert!((rate.tasks - 0.05).abs() < 1e-9, "{rate:?}");
         assert!(rate.off < 0.01, "{rate:?}");
     }
@@ -306,7 +306,7 @@ mod tests {
     fn long_tasks_are_counted_by_their_time_where_sizes_differ() {
         let drawn = [(10.0, 10_000.0, 10_500.0), (1000.0, 990_000.0, 1e6)];
         let odd = class(&[300_000.0; 20], &drawn);
-        let rate = Rate::of(&[odd], 0.2);
+        let rate = Rate::from_classes(&[odd], 0.2);
         assert!((rate.tasks - 0.00101).abs() < 1e-5, "{rate:?}");
         assert!(rate.off < 0.25, "{rate:?}");
     }
@@ -320,7 +320,7 @@ mod tests {
             odd.draw(10.0, 50.0, 500.0, 4000.0);
             odd.draw(20.0, 150.0, 1500.0, 12_000.0);
         }
-        let rate = Rate::of(&[odd], 0.5);
+        let rate = Rate::from_classes(&[odd], 0.5);
         assert!((rate.tasks - 0.05).abs() < 1e-9, "{rate:?}");
         assert!((0.3..0.4).contains(&rate.off), "{rate:?}");
     }
@@ -333,7 +333,7 @@ mod tests {
             .map(|n| f64::from(n) * 50.0)
             .map(|t| (t, 9.0 * t, 10.0 * t))
             .collect();
-        let rate = Rate::of(&[class(&[200.0; 40], &drawn)], 0.5);
+        let rate = Rate::from_classes(&[class(&[200.0; 40], &drawn)], 0.5);
         // 225 in 200, or one in 9.
         assert!(
             rate.holds(225.0 / 200.0) && rate.holds(1.0 / 9.0),
@@ -348,15 +348,15 @@ mod tests {
         let mut passed = [300.0; 11];
         passed[7] = 1e6;
         let drawn = [10.0, 11.0, 12.0, 9.0, 10.0].map(|tasks| (tasks, tasks * 30.0, tasks * 40.0));
-        let rate = Rate::of(&[class(&passed, &drawn)], 0.5);
+        let rate = Rate::from_classes(&[class(&passed, &drawn)], 0.5);
         assert!(rate.holds(1.0 / 30.0), "{rate:?}");
     }
 
     #[test]
     fn one_subtree_is_not_much_to_go_by() {
         let one = class(&[2000.0; 20], &[(100.0, 1000.0, 8000.0)]);
-        let rate = Rate::of(&[one], 1.0);
+        let rate = Rate::from_classes(&[one], 1.0);
         assert!(rate.tasks > 0.0 && rate.off > 2.0, "{rate:?}");
-        assert_eq!(Rate::of(&[], 0.0).tasks, 0.0);
+        assert_eq!(Rate::from_classes(&[], 0.0).tasks, 0.0);
     }
 }
