@@ -120,10 +120,10 @@ fn compile(
             rustc.arg("-C").arg(format!("linker={linker}"));
         }
     }
-    if let Some(beside) = output.parent() {
+    if let Some(folder) = output.parent() {
         rustc
             .arg("-L")
-            .arg(format!("dependency={}", beside.display()));
+            .arg(format!("dependency={}", folder.display()));
     }
     for external in externs {
         rustc.args(["--extern", external]);

@@ -50,9 +50,9 @@ fn page(here: &Path, out: &Path) -> Result<Vec<u8>, String> {
     if built.is_file() {
         return fs::read(&built).map_err(|error| format!("{}: {error}", built.display()));
     }
-    let wanted = env::var_os("WORKSPAN_PAGE").is_none_or(|value| value != "none");
+    let has_page = env::var_os("WORKSPAN_PAGE").is_none_or(|value| value != "none");
     let optimised = env::var_os("PROFILE").is_some_and(|profile| profile == "release");
-    if !optimised || !wanted {
+    if !optimised || !has_page {
         return Ok(Vec::new());
     }
     build_page(&ui, &out.join("ui"))

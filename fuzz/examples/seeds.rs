@@ -172,9 +172,9 @@ fn main() -> io::Result<()> {
     }
     // One index that matches its trace, and one that does not.
     let runs = runs();
-    for (name, of, told) in [("same", 0, 0), ("another", 0, 2), ("folded", 4, 4)] {
+    for (name, of, other) in [("same", 0, 0), ("another", 0, 2), ("folded", 4, 4)] {
         let numbers = [20, 4, 12, 70, 1];
-        let input = [&runs[of].1, INDEX, &numbers, &runs[told].1].concat();
+        let input = [&runs[of].1, INDEX, &numbers, &runs[other].1].concat();
         write("index", name, &input)?;
     }
     for (name, threads) in runs {

@@ -27,20 +27,20 @@ struct Study {
 struct Run {
     /// The trace's name, without its ending.
     name: &'static str,
-    built: Built,
+    built: SuiteBuild,
     /// The suite's arguments.
     words: &'static str,
 }
 
 /// How the suite is built.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Built {
+enum SuiteBuild {
     /// With workspan.h, on one thread, to be simulated.
-    Told,
+    WorkspanHeader,
     Libomp,
 }
 
-impl Built {
+impl SuiteBuild {
     /// The program's name, its compiler, and flags that select the runtime.
     fn how(
         self,
@@ -51,8 +51,8 @@ impl Built {
     ) {
         const GCC: &[&str] = &["g++"];
         match self {
-            Built::Told => ("suite-told", GCC, &["-DTP_WORKSPAN"]),
-            Built::Libomp => (
+            SuiteBuild::WorkspanHeader => ("suite-told", GCC, &["-DTP_WORKSPAN"]),
+            SuiteBuild::Libomp => (
                 "suite-libomp",
                 &["clang++", "clang++-19"],
                 &["-DTP_OPENMP", "-fopenmp=libomp"],
@@ -155,7 +155,7 @@ impl Picture {
 }
 
 /// Builds the suite in `folder`, as described in docs/suite.md.
-fn build(which: BTreeSet<Built>, folder: &Path) -> Result<()> {
+fn build(which: BTreeSet<SuiteBuild>, folder: &Path) -> Result<()> {
     for built in which {
         let (name, compilers, flags) = built.how();
         let works = |compiler: &&&str| {
@@ -198,11 +198,11 @@ fn record(run: &Run, folder: &Path) -> Result<()> {
     let (program, _, _) = run.built.how();
     // A simulation needs every task.
     let options = match run.built {
-        Built::Told => "--max-overhead off ",
+        SuiteBuild::WorkspanHeader => "--max-overhead off ",
         _ => "",
     };
     let workers = match run.built {
-        Built::Told => "",
+        SuiteBuild::WorkspanHeader => "",
         _ => " --workers 2",
     };
     let Run { name, words, .. } = run;

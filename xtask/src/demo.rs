@@ -54,13 +54,13 @@ pub fn run() -> Result<()> {
         let named = names_merge(&json);
         if named != (merge == "serial") {
             let not = if named { "" } else { " not" };
-            let told = format!(
+            let message = format!(
                 "the report of the {merge} merge does{not} name the strand after the sort's join"
             );
             match descheduled(&json) {
-                part if part < MIN_BUSY_SHARE => bail!("{told}"),
+                part if part < MIN_BUSY_SHARE => bail!("{message}"),
                 part => println!(
-                    "Note: {told}. Other programs had the CPUs for {:.0} % of the time; the first finding of the report is about the program all the same.",
+                    "Note: {message}. Other programs had the CPUs for {:.0} % of the time; the first finding of the report is about the program all the same.",
                     part * 100.0
                 ),
             }

@@ -57,7 +57,7 @@ pub fn run() -> Result<()> {
     let mut known = None;
     for (name, arguments, flags) in RUNS {
         let bare = match known {
-            Some((of, seconds)) if of == (name, arguments) => seconds,
+            Some((run, seconds)) if run == (name, arguments) => seconds,
             _ => time(Command::new(executable(&mut cargo(), name)?).args(arguments))?,
         };
         known = Some(((name, arguments), bare));
@@ -113,8 +113,8 @@ fn time(command: &mut Command) -> Result<f64> {
     if !run.status.success() {
         bail!("{command:?}: {}", run.status);
     }
-    let told = String::from_utf8_lossy(&run.stderr);
-    let mut lines = told.lines();
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    let mut lines = stderr.lines();
     let ns = lines.find_map(|l| l.strip_prefix("kernel took ")?.strip_suffix(" ns"));
     let seconds = ns.and_then(|ns| ns.parse::<f64>().ok()).map(|ns| ns / 1e9);
     Ok(seconds.unwrap_or(started.elapsed().as_secs_f64()))

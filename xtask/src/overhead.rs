@@ -86,9 +86,9 @@ pub fn run(most: usize) -> Result<()> {
     }
     let programs = programs(&folder)?;
     let mut cells = Vec::new();
-    for (program, of) in programs.iter().enumerate() {
+    for (program, built) in programs.iter().enumerate() {
         for workers in ["1", "2"] {
-            cells.extend(STRANDS.map(|strand| of.cell(program, strand, workers)));
+            cells.extend(STRANDS.map(|strand| built.cell(program, strand, workers)));
         }
     }
     let started = Instant::now();
@@ -255,8 +255,8 @@ fn print(programs: &[Program], cells: &[Cell], rounds: usize) {
                 PEERS[1].0,
                 "MB"
             );
-            let of = |c: &&Cell| c.program == at && c.workers == workers;
-            for cell in cells.iter().filter(of) {
+            let is_of_program = |c: &&Cell| c.program == at && c.workers == workers;
+            for cell in cells.iter().filter(is_of_program) {
                 row(cell);
             }
         }

@@ -101,15 +101,15 @@ pub fn run(verify: bool) -> Result<()> {
 fn acceptable(metadata: &Value) -> Result<()> {
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let name = package["name"].as_str().unwrap_or_default();
-        let kept = package["publish"].as_array().is_some_and(Vec::is_empty);
-        if kept != UNPUBLISHED.contains(&name) {
+        let is_unpublished = package["publish"].as_array().is_some_and(Vec::is_empty);
+        if is_unpublished != UNPUBLISHED.contains(&name) {
             bail!("{name}: `publish` in its manifest, or UNPUBLISHED in xtask, is wrong");
         }
         let lacks = |field: &str| package[field].as_str().is_none_or(str::is_empty);
         if let Some(field) = ["description", "license", "repository"]
             .into_iter()
             .find(|field| lacks(field))
-            && !kept
+            && !is_unpublished
         {
             bail!("{name}: has no `{field}` in its manifest; a registry would refuse it");
         }

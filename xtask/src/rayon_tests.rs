@@ -20,7 +20,7 @@ use crate::workspace::{cargo, cargo_workspan, output, succeed, target, workspan}
 
 /// The result of the comparison.
 #[derive(Default)]
-pub struct Compared {
+pub struct TestComparison {
     /// Tests with the same outcome bare and recorded.
     pub equal: usize,
     /// One line for each test with different outcomes.
@@ -42,8 +42,8 @@ pub enum TestAmount {
 /// Runs rayon's library and integration tests and rayon-core's integration tests recorded and bare,
 /// as far as `amount` says: the versions this workspace is locked to, with the `workspan` of
 /// `profile`.
-pub fn run(profile: &str, amount: TestAmount) -> Result<Compared> {
-    let mut compared = Compared::default();
+pub fn run(profile: &str, amount: TestAmount) -> Result<TestComparison> {
+    let mut compared = TestComparison::default();
     let metadata = output(cargo().args(["metadata", "--format-version=1"]))?;
     let metadata: Value = serde_json::from_str(&metadata)?;
     let (rayon, core) = (
@@ -211,12 +211,12 @@ fn succeeds(command: &mut Command) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-fn compare(bare: &Outcomes, recorded: &Outcomes, compared: &mut Compared) {
+fn compare(bare: &Outcomes, recorded: &Outcomes, compared: &mut TestComparison) {
     let tests: BTreeSet<_> = bare.keys().chain(recorded.keys()).collect();
     let mut counts = BTreeMap::<&str, usize>::new();
     for test in tests {
-        let of = |outcomes: &'_ Outcomes| outcomes.get(test).cloned();
-        let (a, b) = (of(bare), of(recorded));
+        let outcome = |outcomes: &'_ Outcomes| outcomes.get(test).cloned();
+        let (a, b) = (outcome(bare), outcome(recorded));
         if a == b {
             compared.equal += 1;
             if let Some(outcome) = bare.get(test) {
@@ -266,7 +266,7 @@ mod tests {
             let owned = |&((e, t), o): &((&str, &str), &str)| ((e.into(), t.into()), o.into());
             list.iter().map(owned).collect()
         };
-        let mut compared = Compared::default();
+        let mut compared = TestComparison::default();
         let recorded = [(("e", "same"), "ok"), (("e", "other"), "FAILED")];
         compare(&outcomes(&both), &outcomes(&recorded), &mut compared);
         assert_eq!(compared.equal, 1);

@@ -131,20 +131,20 @@ pub fn run(long: bool) -> Result<()> {
             .push("the lake: with --long, or cargo xtask test lake".into());
         // Tests wait more than they compute, so that half of them leaves time for the others. The
         // thread that finishes first helps with the tests that have not begun.
-        let mut beside = Tally::new();
+        let mut concurrent = Tally::new();
         thread::scope(|scope| {
             let others = scope.spawn(|| {
-                others(&mut beside, long)?;
-                fuzzers(&mut beside, long, started)?;
-                queue.run(&mut beside)?;
-                beside.stage("the rest of the tests");
+                others(&mut concurrent, long)?;
+                fuzzers(&mut concurrent, long, started)?;
+                queue.run(&mut concurrent)?;
+                concurrent.stage("the rest of the tests");
                 Ok(())
             });
             let tests = tests(&mut tally, &queue);
             let others = others.join();
             tests.and(others.unwrap_or_else(|p| panic::resume_unwind(p)))
         })?;
-        tally.beside(beside);
+        tally.add_concurrent(concurrent);
         let mut alone = slow();
         tally.count("slow tests that measure", alone.args(ALONE), false)?;
         tally.stage("slow tests that measure");

@@ -44,11 +44,11 @@ pub fn run() -> Result<()> {
         "{:<10}{:>8}{:>12}{:>10}{:>15}{:>15}{:>15}",
         "runtime", "fib of", "tasks", "trace", "all is read", "after tiles", "at most"
     );
-    let mut kept = Vec::new();
+    let mut traces = Vec::new();
     let mut keep = |name: &str| -> Result<()> {
         let to = folder.join(format!("viewer-{name}.wspan"));
         fs::rename(&trace, &to)?;
-        kept.push(to);
+        traces.push(to);
         Ok(())
     };
     let rayon = executable(&mut cargo_workspan("release")?, "fib")?;
@@ -73,8 +73,8 @@ pub fn run() -> Result<()> {
     for line in reports {
         println!("{line}");
     }
-    let result = in_browser(&kept);
-    for file in kept.iter().chain([&trace]) {
+    let result = in_browser(&traces);
+    for file in traces.iter().chain([&trace]) {
         let _ = fs::remove_file(file);
     }
     result

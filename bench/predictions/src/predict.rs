@@ -114,7 +114,7 @@ impl Run {
             })
         };
         let created = |task: u32| inside(dag.tasks.site[task as usize]);
-        let wanted = |&strand: &StrandId| {
+        let is_in_part = |&strand: &StrandId| {
             let s = strand as usize;
             let from = dag.starts_at(strand);
             match pair.how {
@@ -132,7 +132,8 @@ impl Run {
         let pieces = match pair.how {
             FixKind::AfterWaits(pieces) => pieces,
             FixKind::Tasks(factor) => {
-                let strands: Vec<StrandId> = (0..dag.strands.len() as u32).filter(wanted).collect();
+                let strands: Vec<StrandId> =
+                    (0..dag.strands.len() as u32).filter(is_in_part).collect();
                 if strands.is_empty() {
                     bail!("no task was created in {file}:{from}-{to}");
                 }
@@ -153,7 +154,7 @@ impl Run {
                 return Ok(Fix::Cutoff { places, tasks });
             }
         };
-        let strands: Vec<StrandId> = (0..dag.strands.len() as u32).filter(wanted).collect();
+        let strands: Vec<StrandId> = (0..dag.strands.len() as u32).filter(is_in_part).collect();
         let weight = strand_facts(dag, &Options::default())?.weight;
         let all: u64 = strands.iter().map(|&s| weight.get(s as usize)).sum();
         if all == 0 {

@@ -175,9 +175,9 @@ fn elapsed(kernels: &[KernelRow], out: &mut String) {
 
 fn medians(kernels: &[KernelRow], pairs: &[PairRow], out: &mut String) {
     out.push_str("\n### Median absolute errors\n\n| what | blind set | tuning set | aim |\n|---|---:|---:|---:|\n");
-    let mut line = |what: &str, aim: &str, of: &dyn Fn(bool) -> Option<f64>| {
+    let mut line = |what: &str, aim: &str, statistic: &dyn Fn(bool) -> Option<f64>| {
         let shown = |blind: bool| {
-            of(blind).map_or_else(|| "-".to_owned(), |e| format!("{:.1} %", e * 100.0))
+            statistic(blind).map_or_else(|| "-".to_owned(), |e| format!("{:.1} %", e * 100.0))
         };
         let _ = writeln!(
             out,
@@ -205,8 +205,8 @@ fn medians(kernels: &[KernelRow], pairs: &[PairRow], out: &mut String) {
             &format!("elapsed of a kernel, {workers} at work"),
             "15 %",
             &|blind| {
-                let of = kernels.iter().filter(|k| k.blind == blind);
-                median(of.map(|k| error(k.predicted[i], k.measured[i])))
+                let statistic = kernels.iter().filter(|k| k.blind == blind);
+                median(statistic.map(|k| error(k.predicted[i], k.measured[i])))
             },
         );
     }

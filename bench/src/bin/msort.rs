@@ -39,9 +39,10 @@ fn main() -> ExitCode {
 
 /// A sum that sorting must not change, and whether the numbers are in order.
 fn fingerprint(numbers: &[u64]) -> (u64, bool) {
-    let of = |a: usize, b: usize| sum_and_order(&numbers[a.saturating_sub(1)..b], a > 0);
+    let part_fingerprint =
+        |a: usize, b: usize| sum_and_order(&numbers[a.saturating_sub(1)..b], a > 0);
     let both = |a: (u64, bool), b: (u64, bool)| (a.0.wrapping_add(b.0), a.1 && b.1);
-    pfor_reduce(0, numbers.len(), 20_000, &of, &both).unwrap_or((0, true))
+    pfor_reduce(0, numbers.len(), 20_000, &part_fingerprint, &both).unwrap_or((0, true))
 }
 
 fn msort(numbers: &mut [u64], scratch: &mut [u64], grain: usize, merge: Merge) {

@@ -14,16 +14,16 @@ fn main() -> ExitCode {
         arguments.number(0, 1_000_000),
         arguments.number(1, 1_024).max(1),
     );
-    let mut kept = generate(n, grain);
-    kept.par_sort_unstable_by_key(|item| item.1);
-    let sum = total(&kept, grain);
+    let mut items = generate(n, grain);
+    items.par_sort_unstable_by_key(|item| item.1);
+    let sum = total(&items, grain);
     let expected = (0..n as u64)
         .map(weighed)
         .filter(keep)
         .fold(0u64, |sum, item| sum.wrapping_add(item.1));
-    let in_order = kept.windows(2).all(|w| w[0].1 <= w[1].1);
+    let in_order = items.windows(2).all(|w| w[0].1 <= w[1].1);
     finish(
-        &format!("kept {} of {n}, sum {sum}", kept.len()),
+        &format!("kept {} of {n}, sum {sum}", items.len()),
         in_order && sum == expected,
     )
 }

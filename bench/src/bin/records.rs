@@ -68,10 +68,10 @@ fn read(lines: &[u8], numbers: &mut [u64]) {
 }
 
 fn compute(numbers: &[u64], grain: usize, rounds: usize) -> u64 {
-    let of = |part: &[u64]| {
+    let sum_of = |part: &[u64]| {
         let sum = |sum: u64, &n: &u64| sum.wrapping_add(chain(n, rounds));
         part.iter().fold(0, sum)
     };
-    let part = |first: usize, last: usize| of(&numbers[first..last]);
+    let part = |first: usize, last: usize| sum_of(&numbers[first..last]);
     pfor_reduce(0, numbers.len(), grain, &part, &u64::wrapping_add).unwrap_or(0)
 }

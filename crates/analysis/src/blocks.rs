@@ -271,9 +271,9 @@ pub(crate) fn blocks(
 fn keep_within_work(rows: &mut [BlockRow]) {
     let mut excess = 0;
     for row in rows.iter_mut() {
-        let kept = row.critical_work.min(row.work);
-        excess += row.critical_work - kept;
-        row.critical_work = kept;
+        let within_work = row.critical_work.min(row.work);
+        excess += row.critical_work - within_work;
+        row.critical_work = within_work;
     }
     for row in rows.iter_mut() {
         let more = excess.min(row.work - row.critical_work);
@@ -357,14 +357,14 @@ impl FoldedBlocks {
             work.push((key, u128::from(part)));
         });
         let mut divide = |site: PlaceId, ticks: u128| {
-            let of_site = |of: &&(CodeBlock, u128)| of.0.site == site && of.1 > 0;
-            let mut weight: u128 = work.iter().filter(of_site).map(|of| of.1).sum();
+            let of_site = |row: &&(CodeBlock, u128)| row.0.site == site && row.1 > 0;
+            let mut weight: u128 = work.iter().filter(of_site).map(|row| row.1).sum();
             if weight == 0 && ticks > 0 {
-                let none_told = match own.site == site {
+                let whole = match own.site == site {
                     true => *own,
                     false => CodeBlock::whole_site(site),
                 };
-                return tell(none_told, ticks);
+                return tell(whole, ticks);
             }
             let mut left = ticks;
             for (key, part) in work.iter().filter(of_site) {

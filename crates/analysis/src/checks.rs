@@ -271,11 +271,13 @@ fn on_cpu(dag: &Dag) -> Vec<u64> {
 fn recorder_on_cpu(dag: &Dag) -> u64 {
     let mut offs = OffCpuCursor::new(dag);
     let mut folds = dag.folded.cursor();
-    let of = |s: StrandId| match folds.record(s) {
+    let probe_ticks = |s: StrandId| match folds.record(s) {
         Some(fold) => offs.folding(s, fold),
         None => recorder_within(dag, s),
     };
-    let ticks: Vec<u64> = (0..dag.strands.len() as StrandId).map(of).collect();
+    let ticks: Vec<u64> = (0..dag.strands.len() as StrandId)
+        .map(probe_ticks)
+        .collect();
     sum(&ticks)
 }
 

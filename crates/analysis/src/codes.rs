@@ -71,11 +71,11 @@ impl Codes {
         }
         tell_apart(dag, &mut codes);
         let (all, places) = most_first(codes);
-        let of = block_of
+        let numbers = block_of
             .iter()
             .map(|&block| places[code_of[block as usize]]);
         Codes {
-            of: of.collect(),
+            of: numbers.collect(),
             all,
         }
     }

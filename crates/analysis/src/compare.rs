@@ -249,11 +249,11 @@ impl<K: Clone + Eq + Hash> Rows<K> {
 
     /// The rows, in descending order of change. Rows of equal size keep the order of the base.
     fn finish(self) -> Vec<RowDifference<K>> {
-        let of = |sides: Vec<Vec<f64>>| sides.into_iter().map(Value::from_runs).collect();
+        let to_values = |sides: Vec<Vec<f64>>| sides.into_iter().map(Value::from_runs).collect();
         let rows = self.keys.into_iter().zip(self.values);
         let mut rows: Vec<RowDifference<K>> = rows
             .map(|(key, values)| {
-                let [work, critical_work, count]: [Vec<Value>; 3] = values.map(of);
+                let [work, critical_work, count]: [Vec<Value>; 3] = values.map(to_values);
                 RowDifference {
                     key,
                     work_differences: differences(&work),

@@ -18,17 +18,17 @@ pub struct ConcurrencySlowdown {
     /// The tasks during which nothing else ran: their number and their median weight.
     pub alone: (u64, u64),
     /// The tasks during which others ran: their number and their median weight.
-    pub beside: (u64, u64),
+    pub concurrent: (u64, u64),
 }
 
 impl ConcurrencySlowdown {
     /// The ratio of the two medians.
     pub fn ratio(&self) -> f64 {
-        self.beside.1 as f64 / self.alone.1.max(1) as f64
+        self.concurrent.1 as f64 / self.alone.1.max(1) as f64
     }
 
     fn extra(&self) -> u128 {
-        u128::from(self.beside.1 - self.alone.1) * u128::from(self.beside.0)
+        u128::from(self.concurrent.1 - self.alone.1) * u128::from(self.concurrent.0)
     }
 }
 
@@ -83,17 +83,17 @@ pub(crate) fn concurrency_slowdown(dag: &Dag, weights: &Weights) -> Option<Concu
     let least = MIN_TASK_US.saturating_mul(dag.meta.tick_rate() / 1_000_000);
     let found = kinds
         .into_iter()
-        .filter_map(|((site, _), [alone, beside])| {
-            let (alone, beside) = (
+        .filter_map(|((site, _), [alone, concurrent])| {
+            let (alone, concurrent) = (
                 Quartiles::from_values(alone)?,
-                Quartiles::from_values(beside)?,
+                Quartiles::from_values(concurrent)?,
             );
             let found = ConcurrencySlowdown {
                 site,
                 alone: (alone.count, alone.median),
-                beside: (beside.count, beside.median),
+                concurrent: (concurrent.count, concurrent.median),
             };
-            let is_apart = alone.upper < beside.lower && alone.median >= least;
+            let is_apart = alone.upper < concurrent.lower && alone.median >= least;
             (is_apart && found.ratio() >= MIN_RATIO).then_some(found)
         });
     found.max_by_key(ConcurrencySlowdown::extra)

@@ -91,7 +91,7 @@ pub(crate) fn critical_block(
         sum.weight += weight;
         sum.shared |= shares
             .as_ref()
-            .is_some_and(|of| of.whole_of(dag, s).is_some());
+            .is_some_and(|shares| shares.whole_of(dag, s).is_some());
     }
     let heaviest = |blocks: &mut dyn Iterator<Item = usize>| {
         blocks.max_by_key(|&i| (table.values[i].weight, std::cmp::Reverse(i)))
@@ -103,10 +103,11 @@ pub(crate) fn critical_block(
     let shares = work_span.limits.shares.filter(ThreadShares::are_even);
     let (most, is_enough) = match shares {
         Some(shares) if table.values[most].shared => {
-            let beside = heaviest(&mut (0..table.keys.len()).filter(|&i| !table.values[i].shared));
+            let unshared =
+                heaviest(&mut (0..table.keys.len()).filter(|&i| !table.values[i].shared));
             let notable = NOTABLE_BESIDE_SHARES * work_span.span as f64;
-            match beside.filter(|&i| table.values[i].weight as f64 >= notable) {
-                Some(beside) => (beside, has_enough),
+            match unshared.filter(|&i| table.values[i].weight as f64 >= notable) {
+                Some(unshared) => (unshared, has_enough),
                 None => (most, has_enough || f64::from(shares.threads) >= workers),
             }
         }

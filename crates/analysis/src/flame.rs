@@ -95,16 +95,16 @@ const MAX_LEVELS: usize = 200;
 pub fn flame(
     dag: &Dag,
     options: &Options,
-    of: &FlameOf,
+    selection: &FlameOf,
     how: FlameOptions,
 ) -> Result<Vec<FlameStack>, Error> {
     let samples = &dag.samples;
-    let wanted = SampleFilter::new(dag, options, of)?;
+    let filter = SampleFilter::new(dag, options, selection)?;
     let mut logical = Logical::new(dag, how);
     let mut times: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     let each = 1e9 / f64::from(samples.hertz.max(1));
     for i in 0..samples.len() {
-        let share = wanted.share(dag, i);
+        let share = filter.share(dag, i);
         if share > 0.0 {
             let strand = samples.strand[i];
             let node = match dag.strands.task.get(strand as usize) {
@@ -160,8 +160,8 @@ enum SampleFilter<'a> {
 }
 
 impl<'a> SampleFilter<'a> {
-    fn new(dag: &Dag, options: &Options, of: &'a FlameOf) -> Result<Self, Error> {
-        Ok(match of {
+    fn new(dag: &Dag, options: &Options, selection: &'a FlameOf) -> Result<Self, Error> {
+        Ok(match selection {
             FlameOf::All => SampleFilter::All,
             FlameOf::CriticalPath => {
                 let weights = Weights::new(dag, options)?;
@@ -292,8 +292,8 @@ impl<'a> Logical<'a> {
     /// The node of `site` at or above a node. Without recursion a path has each site once, so this
     /// is short.
     fn above(&self, mut node: u32, site: u32) -> Option<u32> {
-        while let Some(&(parent, of)) = self.nodes.get(node as usize) {
-            if of == site {
+        while let Some(&(parent, node_site)) = self.nodes.get(node as usize) {
+            if node_site == site {
                 return Some(node);
             }
             node = parent;

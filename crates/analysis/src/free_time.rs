@@ -28,8 +28,9 @@ impl FreeTime {
             return None;
         }
         let ran = |&s: &usize| strands.end[s] > strands.start[s];
-        let of = |s: usize| [(strands.start[s], 1i64), (strands.end[s], -1)];
-        let mut events: Vec<(u64, i64)> = (0..strands.len()).filter(ran).flat_map(of).collect();
+        let changes = |s: usize| [(strands.start[s], 1i64), (strands.end[s], -1)];
+        let mut events: Vec<(u64, i64)> =
+            (0..strands.len()).filter(ran).flat_map(changes).collect();
         events.sort_unstable();
         let workers = f64::from(dag.meta.workers);
         let unread_from = dag.unread_from().unwrap_or(u64::MAX);

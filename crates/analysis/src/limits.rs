@@ -137,7 +137,7 @@ impl Limits {
             is_explained: dag.samples.stops.iter().any(|stop| stop.wait.is_some()),
         };
         let counts = options.metric == Metric::Time && !options.count_blocked;
-        let part = |of: u128| NOTABLE_BLOCKED * of as f64;
+        let part = |total: u128| NOTABLE_BLOCKED * total as f64;
         let longer = spans.with_blocked.saturating_sub(span) as f64;
         let notable = blocked.ticks as f64 >= part(blocked.of) || longer >= part(span);
         let unknown = (blocked.ticks - blocked.connected) as f64;
@@ -330,25 +330,25 @@ fn started_threads(dag: &Dag, whole: &mut [u32], of_member: &mut [TaskId], count
 }
 
 fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option<ThreadShares> {
-    let of = ShareTable::new(dag, weights);
-    if of.whole.is_empty() {
+    let table = ShareTable::new(dag, weights);
+    if table.whole.is_empty() {
         return None;
     }
     let mut critical = 0;
     // A list by place and number of threads is enough, because a program has few.
     let mut regions: Vec<((PlaceId, bool, u32), u128)> = Vec::new();
     for &s in path {
-        let Some(whole) = of.whole_of(dag, s) else {
+        let Some(whole) = table.whole_of(dag, s) else {
             continue;
         };
         let weight = weights.path(s, 0);
         critical += weight;
-        let are_started = whole >= of.scopes;
+        let are_started = whole >= table.scopes;
         let place = match are_started {
             true => dag.tasks.site[dag.strands.task[s as usize] as usize],
             false => place_of_region(dag, s, whole),
         };
-        let key = (place, are_started, of.threads(whole));
+        let key = (place, are_started, table.threads(whole));
         match regions.iter_mut().find(|r| r.0 == key) {
             Some(region) => region.1 += weight,
             None => regions.push((key, weight)),
@@ -364,7 +364,7 @@ fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option
     let mut cover = TargetWeights::none(dag);
     let mut work = 0;
     for s in 0..dag.strands.len() as StrandId {
-        if of.whole_of(dag, s).is_some() {
+        if table.whole_of(dag, s).is_some() {
             cover.inside[s as usize] = weights.work(s) as f64;
             work += u128::from(weights.work(s));
         }

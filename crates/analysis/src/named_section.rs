@@ -91,10 +91,13 @@ pub fn named_section(
 /// What the name stands for: a region if there is one, else a part, else a site.
 fn find(dag: &Dag, name: &SectionName) -> Result<SectionTarget, SectionError> {
     let marked = |kind: SectionKind| {
-        let wanted = name.kind.is_none_or(|asked| asked == kind);
+        let is_kind = name.kind.is_none_or(|asked| asked == kind);
         let regions = of_kind(dag, kind).iter();
         let mut of_name = regions.filter(|r| dag.labels[r.label as usize] == name.name);
-        of_name.next().filter(|_| wanted).map(|region| region.label)
+        of_name
+            .next()
+            .filter(|_| is_kind)
+            .map(|region| region.label)
     };
     match (marked(SectionKind::Region), marked(SectionKind::Part)) {
         (Some(_), Some(_)) => {

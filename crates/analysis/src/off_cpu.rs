@@ -45,26 +45,26 @@ pub(crate) struct OffCpuShare {
 
 impl OffCpuShare {
     /// Divides the times `intervals` off the CPU in a folded strand. Its tasks took `tasks` ticks,
-    /// and the thread's other activities took `beside`, both including the intervals inside them.
+    /// and the thread's other activities took `untasked`, both including the intervals inside them.
     ///
     /// A thread continues where it was preempted, so each interval lies completely in one of the
     /// two: one that is longer than either must lie in the other. Intervals that fit into both are
     /// divided in proportion to the remaining time, since a thread is equally likely to be
     /// preempted at any moment.
-    fn new(intervals: impl Iterator<Item = u64>, tasks: u64, beside: u64) -> OffCpuShare {
+    fn new(intervals: impl Iterator<Item = u64>, tasks: u64, untasked: u64) -> OffCpuShare {
         let mut open: Vec<u64> = intervals.collect();
-        let (mut tasks, mut beside) = (tasks, beside);
+        let (mut tasks, mut untasked) = (tasks, untasked);
         let mut in_tasks = 0u64;
         loop {
             let before = open.len();
-            open.retain(|&ticks| match (ticks <= tasks, ticks <= beside) {
+            open.retain(|&ticks| match (ticks <= tasks, ticks <= untasked) {
                 (true, false) => {
                     in_tasks += ticks;
                     tasks -= ticks;
                     false
                 }
                 (false, true) => {
-                    beside -= ticks;
+                    untasked -= ticks;
                     false
                 }
                 _ => true,
@@ -75,19 +75,19 @@ impl OffCpuShare {
         }
         let rest: u64 = open.iter().sum();
         OffCpuShare {
-            least: in_tasks + rest.saturating_sub(beside).min(tasks),
-            likely: in_tasks + part_of(rest, tasks, tasks.saturating_add(beside)).min(tasks),
+            least: in_tasks + rest.saturating_sub(untasked).min(tasks),
+            likely: in_tasks + part_of(rest, tasks, tasks.saturating_add(untasked)).min(tasks),
             most: in_tasks + rest.min(tasks),
         }
     }
 
     /// The split for `part` of the `whole` time off the CPU.
     pub(crate) fn scaled(&self, part: u64, whole: u64) -> OffCpuShare {
-        let of = |ticks| part_of(ticks, part, whole);
+        let scale = |ticks| part_of(ticks, part, whole);
         OffCpuShare {
-            least: of(self.least),
-            likely: of(self.likely),
-            most: of(self.most),
+            least: scale(self.least),
+            likely: scale(self.likely),
+            most: scale(self.most),
         }
     }
 }
@@ -144,12 +144,12 @@ impl<'a> OffCpuCursor<'a> {
     /// Where the thread was off the CPU in the folded strand `s`, the last queried strand: it was
     /// off for `off` ticks, and folded for `pause`.
     pub(crate) fn split(&self, s: StrandId, fold: &Folded, (pause, off): (u64, u64)) -> FoldOffCpu {
-        let told = fold.off_cpu.saturating_add(fold.folding_off_cpu);
-        if told > 0 {
-            return self.split_rest(fold, (pause, off), told);
+        let recorded = fold.off_cpu.saturating_add(fold.folding_off_cpu);
+        if recorded > 0 {
+            return self.split_rest(fold, (pause, off), recorded);
         }
-        let beside = fold.between.saturating_add(pause);
-        if beside == 0 || off == 0 {
+        let untasked = fold.between.saturating_add(pause);
+        if untasked == 0 || off == 0 {
             let all = OffCpuShare {
                 least: off,
                 likely: off,
@@ -162,9 +162,9 @@ impl<'a> OffCpuCursor<'a> {
             };
         }
         let gross = fold.work.saturating_add(fold.probes);
-        let tasks = OffCpuShare::new(self.intervals(s), gross, beside);
+        let tasks = OffCpuShare::new(self.intervals(s), gross, untasked);
         let rest = off.saturating_sub(tasks.likely);
-        let between = part_of(rest, fold.between, beside);
+        let between = part_of(rest, fold.between, untasked);
         FoldOffCpu {
             tasks,
             between,
@@ -172,26 +172,26 @@ impl<'a> OffCpuCursor<'a> {
         }
     }
 
-    /// The split if the record reports `told` ticks, which are not part of its weights. Time beyond
+    /// The split if the record reports `recorded` ticks, which are not part of its weights. Time beyond
     /// these may be anywhere.
-    fn split_rest(&self, fold: &Folded, (pause, off): (u64, u64), told: u64) -> FoldOffCpu {
-        let rest = off.saturating_sub(told);
+    fn split_rest(&self, fold: &Folded, (pause, off): (u64, u64), recorded: u64) -> FoldOffCpu {
+        let rest = off.saturating_sub(recorded);
         let gross = fold.work.saturating_add(fold.probes);
         let folding = pause.saturating_sub(fold.folding_off_cpu);
-        let beside = fold.between.saturating_add(folding);
-        let mut tasks = OffCpuShare::new(std::iter::once(rest), gross, beside);
+        let untasked = fold.between.saturating_add(folding);
+        let mut tasks = OffCpuShare::new(std::iter::once(rest), gross, untasked);
         // By its switches, the thread ran during some of the time that was taken out: the work may
         // be larger.
         tasks.most = tasks.most.saturating_add(fold.off_cpu.saturating_sub(off));
         let left = rest - tasks.likely.min(rest);
-        let between = part_of(left, fold.between, beside);
+        let between = part_of(left, fold.between, untasked);
         // The time that was reported as off the CPU although the switches show none was spent on
         // folding.
-        let told = off.min(told).saturating_sub(fold.off_cpu);
+        let folding_off = off.min(recorded).saturating_sub(fold.off_cpu);
         FoldOffCpu {
             tasks,
             between,
-            folding: told.saturating_add(left - between),
+            folding: folding_off.saturating_add(left - between),
         }
     }
 

@@ -189,8 +189,8 @@ fn of_outermost(dag: &Dag, places: &[PlaceId]) -> Vec<(u64, u64)> {
     let outermost = outermost(dag, places);
     let mut open: Vec<(u64, u64)> = vec![(u64::MAX, 0); dag.tasks.len()];
     for s in 0..dag.strands.len() {
-        let of = outermost[dag.strands.task[s] as usize];
-        if let Some(open) = open.get_mut(of as usize) {
+        let task = outermost[dag.strands.task[s] as usize];
+        if let Some(open) = open.get_mut(task as usize) {
             open.0 = open.0.min(dag.strands.start[s]);
             open.1 = open.1.max(dag.strands.end[s]);
         }

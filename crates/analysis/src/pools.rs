@@ -58,10 +58,10 @@ pub(crate) fn pools(dag: &Dag, weights: &Weights) -> Vec<PoolRow> {
     }
     let mut rows: Vec<PoolRow> = (0..)
         .zip(list)
-        .map(|(pool, of)| PoolRow {
+        .map(|(pool, pool_facts)| PoolRow {
             pool,
-            size: of.size,
-            elapsed: of.to.saturating_sub(of.from),
+            size: pool_facts.size,
+            elapsed: pool_facts.to.saturating_sub(pool_facts.from),
             strands: 0,
             work: 0,
             span: 0,

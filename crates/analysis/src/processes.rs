@@ -31,9 +31,9 @@ pub struct ProcessRow {
 /// The processes of the run; empty for a run of one process. O(n log n).
 pub(crate) fn processes(dag: &Dag, weights: &Weights) -> Vec<ProcessRow> {
     let processes = &dag.meta.processes;
-    let row = |(process, of): (usize, &workspan_dag::Process)| ProcessRow {
+    let row = |(process, facts): (usize, &workspan_dag::Process)| ProcessRow {
         process,
-        elapsed: of.to.saturating_sub(of.from),
+        elapsed: facts.to.saturating_sub(facts.from),
         ..ProcessRow::default()
     };
     let mut rows: Vec<ProcessRow> = processes.list.iter().enumerate().map(row).collect();
@@ -44,8 +44,8 @@ pub(crate) fn processes(dag: &Dag, weights: &Weights) -> Vec<ProcessRow> {
     for s in 0..dag.strands.len() as StrandId {
         let off = offs.inside(s);
         let i = s as usize;
-        let of = processes.of(dag.strands.thread[i], dag.strands.start[i]);
-        if let Some(row) = of.and_then(|process| rows.get_mut(process)) {
+        let process = processes.of(dag.strands.thread[i], dag.strands.start[i]);
+        if let Some(row) = process.and_then(|process| rows.get_mut(process)) {
             row.strands += 1;
             row.work += u128::from(weights.work(s));
             row.blocked += u128::from(off.blocked);
@@ -67,9 +67,9 @@ pub(crate) fn processes(dag: &Dag, weights: &Weights) -> Vec<ProcessRow> {
             row.awaited += u128::from(stop.ticks);
         }
     }
-    for (row, of) in rows.iter_mut().zip(&processes.list) {
+    for (row, facts) in rows.iter_mut().zip(&processes.list) {
         let waited = u64::try_from(row.waited).unwrap_or(u64::MAX);
-        row.communication = of.in_mpi.saturating_sub(waited);
+        row.communication = facts.in_mpi.saturating_sub(waited);
     }
     rows
 }

@@ -180,8 +180,8 @@ fn created_inside(dag: &Dag, around: &mut [u32]) {
         has_tree[region.task as usize] = true;
     }
     let tasks = &dag.tasks;
-    let wanted = |&t: &usize| tasks.parent[t] != NONE && has_tree[tasks.parent[t] as usize];
-    let created = (0..tasks.len()).filter(wanted);
+    let is_in_tree = |&t: &usize| tasks.parent[t] != NONE && has_tree[tasks.parent[t] as usize];
+    let created = (0..tasks.len()).filter(is_in_tree);
     let place = |t: usize| (tasks.parent[t], (tasks.creator[t], tasks.create_rank[t]), t);
     let mut created: Vec<(TaskId, (StrandId, u32), usize)> = created.map(place).collect();
     created.sort_unstable();

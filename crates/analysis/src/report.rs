@@ -217,17 +217,17 @@ pub fn report_against(
     options: &Options,
     baseline: Option<&Baseline>,
 ) -> Result<Report, Error> {
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     // Without weights there is no report, so the value of `recording` does not matter.
     let in_time = move || {
-        let recording = || told.recv().unwrap_or(0);
+        let recording = || receiver.recv().unwrap_or(0);
         of_weights(dag, options, recording, PROFILE_BINS)
     };
     let logical = || {
         let weights = Weights::new(dag, options)?;
         // If the other thread is gone, there is no receiver; its panic is passed on.
-        let _ = tell.send(weights.recording);
-        drop(tell);
+        let _ = sender.send(weights.recording);
+        drop(sender);
         let others = OtherSpans::new(dag, &weights, options)?;
         let heaviest = Heaviest::unburdened(dag, &weights);
         let work_span = work_span(dag, &weights, options, &heaviest, others);

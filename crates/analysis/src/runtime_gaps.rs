@@ -24,7 +24,7 @@ pub(crate) struct RuntimeGap {
 pub(crate) fn runtime_gaps(dag: &Dag) -> Vec<RuntimeGap> {
     let mut folds = dag.folded.cursor();
     let mut offs = OffCpuCursor::new(dag);
-    let of = |&strand: &StrandId| {
+    let gap = |&strand: &StrandId| {
         let fold = folds.record(strand).filter(|fold| fold.between > 0)?;
         let most = fold.sites.iter().max_by_key(|site| site.count);
         Some(RuntimeGap {
@@ -35,7 +35,7 @@ pub(crate) fn runtime_gaps(dag: &Dag) -> Vec<RuntimeGap> {
             site: most.map_or(NONE, |site| site.site),
         })
     };
-    dag.folded.strands().iter().filter_map(of).collect()
+    dag.folded.strands().iter().filter_map(gap).collect()
 }
 
 /// The sum of all gaps.

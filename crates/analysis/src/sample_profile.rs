@@ -301,14 +301,14 @@ fn calling_frame(dag: &Dag, stack: u32) -> Option<&Frame> {
     own.find(|caller| caller.is_program() && caller.function != frame.function)
 }
 
-/// The functions of the samples taken in `[from, to)` in strands for which `wanted` is true,
+/// The functions of the samples taken in `[from, to)` in strands for which `is_included` is true,
 /// hottest first (ties by name), each with its hottest line. O(log n + samples in that time +
 /// frames of their stacks), without the lookups.
 pub fn hot_functions(
     dag: &Dag,
     (from, to): (u64, u64),
     critical_path: &[StrandId],
-    wanted: impl Fn(StrandId) -> bool,
+    is_included: impl Fn(StrandId) -> bool,
 ) -> Vec<HotFunction> {
     let samples = &dag.samples;
     let first = samples.t.partition_point(|&t| t < from);
@@ -318,7 +318,7 @@ pub fn hot_functions(
     let mut callers = FrameCache::new(|stack| calling_frame(dag, stack));
     for i in first..last {
         let strand = samples.strand[i];
-        if strand != NONE && wanted(strand) {
+        if strand != NONE && is_included(strand) {
             // The path's strands are in the order of starts, as all strands are.
             let critical = critical_path.binary_search(&strand).is_ok();
             let stack = samples.stack[i];
@@ -339,9 +339,9 @@ fn hottest_named(functions: Vec<HotFunction>) -> Option<HotFunction> {
 pub fn hottest_function(
     dag: &Dag,
     time: (u64, u64),
-    wanted: impl Fn(StrandId) -> bool,
+    is_included: impl Fn(StrandId) -> bool,
 ) -> Option<HotFunction> {
-    hottest_named(hot_functions(dag, time, &[], wanted))
+    hottest_named(hot_functions(dag, time, &[], is_included))
 }
 
 /// The function in which most of these stacks were taken, of those that have a name.
@@ -363,16 +363,16 @@ pub(crate) fn is_in_block<'a>(
     move |s: StrandId| CodeBlock::from_strand(dag, s) == finding.block
 }
 
-/// First and last line of a function that have samples of the `wanted` strands.
+/// First and last line of a function that have samples of the included strands.
 pub(crate) fn sampled_lines(
     dag: &Dag,
     hot: &HotFunction,
-    wanted: impl Fn(StrandId) -> bool,
+    is_included: impl Fn(StrandId) -> bool,
 ) -> Option<(u32, u32)> {
     let samples = &dag.samples;
     let strands = samples.stack.iter().zip(&samples.strand);
     let mut frames = FrameCache::new(|stack| attributed_frame(dag, stack));
-    let inside = strands.filter(|(_, s)| **s != NONE && wanted(**s));
+    let inside = strands.filter(|(_, s)| **s != NONE && is_included(**s));
     let lines = inside.filter_map(|(&stack, _)| {
         let frame = frames.of(stack)?;
         let same = frame.function == hot.function && frame.file == hot.file;

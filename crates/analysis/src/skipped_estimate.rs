@@ -57,10 +57,10 @@ fn tasks(dag: &Dag) -> (u64, u64) {
     let all = folded.fold(dag.tasks.len() as u64, u64::saturating_add);
     let mut off: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (s, bounds) in &dag.skipped {
-        let told = dag.fold_of(*s).map_or(0, |fold| fold.tasks) as f64;
+        let estimate = dag.fold_of(*s).map_or(0, |fold| fold.tasks) as f64;
         let site = off.entry(bounds.site).or_default();
-        site.0 += (told - bounds.tasks.0 as f64).max(0.0);
-        site.1 += (bounds.tasks.1 as f64 - told).max(0.0);
+        site.0 += (estimate - bounds.tasks.0 as f64).max(0.0);
+        site.1 += (bounds.tasks.1 as f64 - estimate).max(0.0);
     }
     let square = |sum: f64, x: f64| sum + x * x;
     let below = off.values().map(|o| o.0).fold(0.0, square).sqrt();

@@ -125,8 +125,8 @@ pub(crate) trait Instances {
 }
 
 /// A task entered and not yet left.
-struct Open {
-    wanted: bool,
+struct OpenTask {
+    is_instance: bool,
     place: u32,
     work: u128,
     strands: u32,
@@ -145,13 +145,13 @@ pub(crate) fn each_instance(
 ) -> u64 {
     let tree = TaskTree::new(dag);
     let mut entries = Entries::new(dag, &tree);
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenTask> = Vec::new();
     let mut entered = 0;
     let mut bounded = 0;
     tree.walk(|step| match step {
         Step::Enter(task) => {
-            let mut top = Open {
-                wanted: instances.enter(task),
+            let mut top = OpenTask {
+                is_instance: instances.enter(task),
                 place: entered,
                 work: 0,
                 strands: 0,
@@ -174,7 +174,7 @@ pub(crate) fn each_instance(
                 parent.reach = parent.reach.max(done.reach);
                 parent.sources = parent.sources.join(done.sources);
             }
-            if !done.wanted {
+            if !done.is_instance {
                 return instances.leave(task, None);
             }
             let first = dag.tasks.first[task as usize];

@@ -21,7 +21,7 @@ pub struct ReporterTasks {
 /// any. Roots belong to none.
 pub fn tasks_by_reporter(dag: &Dag, sites: &[SiteRow]) -> Vec<ReporterTasks> {
     let tellers = Reporter::ALL.map(Some).into_iter().chain([None]);
-    let of = |reporter: Option<Reporter>| {
+    let sums = |reporter: Option<Reporter>| {
         let mut reported = ReporterTasks {
             reporter,
             tasks: 0,
@@ -35,7 +35,7 @@ pub fn tasks_by_reporter(dag: &Dag, sites: &[SiteRow]) -> Vec<ReporterTasks> {
         reported
     };
     tellers
-        .map(of)
+        .map(sums)
         .filter(|reported| reported.tasks > 0)
         .collect()
 }

@@ -68,7 +68,7 @@ pub(crate) fn of_weights(
     let mut ready = ReadyBins::new((begin, end), bins);
     let readiness = Readiness::outside(dag, &full, |waiting| ready.add(dag, waiting));
     let path = ready_path(dag);
-    let mut all = All {
+    let mut all = Observers {
         sums: Sums::new(dag, &path),
         bins: Bins::new(dag, (begin, end), bins),
         low: LowParallelismFinder::new(dag),
@@ -76,7 +76,7 @@ pub(crate) fn of_weights(
         ledger: Ledger::new(dag, costs(dag, options), &readiness, &path),
     };
     sweep_over(dag, &readiness, &full, &mut all);
-    let All {
+    let Observers {
         sums,
         bins,
         low,
@@ -102,7 +102,7 @@ pub(crate) fn of_weights(
     }
 }
 
-struct All<'a> {
+struct Observers<'a> {
     sums: Sums<'a>,
     bins: Bins,
     low: LowParallelismFinder<'a>,
@@ -110,7 +110,7 @@ struct All<'a> {
     ledger: Ledger<'a>,
 }
 
-impl Observer for All<'_> {
+impl Observer for Observers<'_> {
     fn start(&mut self, strand: StrandId, thread: usize) {
         self.low.start(strand, thread);
         self.solo.start(strand, thread);

@@ -57,11 +57,11 @@ pub(crate) fn warnings(
         about: WarningTopic::Everything,
         text,
     });
-    let told = dag.meta.warnings.iter().map(|text| Warning {
-        about: about_told(text),
+    let recorded = dag.meta.warnings.iter().map(|text| Warning {
+        about: topic_of_recorded(text),
         text: text.clone(),
     });
-    let mut warnings: Vec<Warning> = contradictions.chain(told).collect();
+    let mut warnings: Vec<Warning> = contradictions.chain(recorded).collect();
     let mut warn = |about: WarningTopic, text: Option<String>| {
         warnings.extend(text.map(|text| Warning { about, text }));
     };
@@ -112,7 +112,7 @@ pub(crate) fn of_folds(dag: &Dag, folds: &AmbiguousFolds, work_span: &WorkSpan) 
 
 /// The subject of a warning that a trace contains. The file has only the sentence, so its words
 /// decide; a sentence that is not recognised is about everything.
-fn about_told(text: &str) -> WarningTopic {
+fn topic_of_recorded(text: &str) -> WarningTopic {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
     if text.starts_with("off-cpu times") {

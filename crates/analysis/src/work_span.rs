@@ -63,10 +63,10 @@ impl WorkSpan {
     /// workers than the number of threads that parallel regions were divided among, the upper bound
     /// uses only the part of the span outside of shares.
     pub fn speedup(&self, p: u32) -> (f64, f64) {
-        let of = |span: u128| speedup_bounds(self.work, span, self.burdened_span, p);
+        let bounds = |span: u128| speedup_bounds(self.work, span, self.burdened_span, p);
         let bounding = self.limits.bounding_span(self.span, p);
-        let upper = of(bounding).1;
-        (of(self.span).0.min(upper), upper)
+        let upper = bounds(bounding).1;
+        (bounds(self.span).0.min(upper), upper)
     }
 }
 
@@ -169,10 +169,10 @@ pub(crate) fn work_span(
     others: OtherSpans,
 ) -> WorkSpan {
     let folded = dag.folded.sums().map(|f| f.1);
-    let folded = folded.fold(Sums::default(), |all, of| Sums {
-        tasks: all.tasks.saturating_add(of.tasks),
-        spawns: all.spawns.saturating_add(of.spawns),
-        syncs: all.syncs.saturating_add(of.syncs),
+    let folded = folded.fold(Sums::default(), |all, fold| Sums {
+        tasks: all.tasks.saturating_add(fold.tasks),
+        spawns: all.spawns.saturating_add(fold.spawns),
+        syncs: all.syncs.saturating_add(fold.syncs),
         ..all
     });
     let (work, span) = (weights.total(), heaviest.span(dag));

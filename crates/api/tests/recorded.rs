@@ -9,7 +9,7 @@ use std::process::Command;
 use workspan_dag::{Dag, TaskKind};
 use workspan_reader::OpenOptions;
 
-fn beside(names: &[&str]) -> PathBuf {
+fn built_file(names: &[&str]) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap();
     names
@@ -20,7 +20,7 @@ fn beside(names: &[&str]) -> PathBuf {
 }
 
 fn program() -> Command {
-    Command::new(beside(&["../examples/hand_made"]))
+    Command::new(built_file(&["../examples/hand_made"]))
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn hand_made_tasks_are_told_as_they_were() {
     let output = program()
         .env(
             "LD_PRELOAD",
-            beside(&["libworkspan_preload.so", "../libworkspan_preload.so"]),
+            built_file(&["libworkspan_preload.so", "../libworkspan_preload.so"]),
         )
         .env("WORKSPAN_SPOOL_DIR", folder.path())
         .output()

@@ -51,7 +51,7 @@ pub fn steals_of(library: &Path) -> Result<Steals, String> {
         Interface::Gomp => openmp::measure(&library)?,
         Interface::OneTbb => tbb::measure(&library)?,
     };
-    Steals::of(name, file, costs).ok_or_else(|| "hardly any steal came about".into())
+    Steals::from_costs(name, file, costs).ok_or_else(|| "hardly any steal came about".into())
 }
 
 /// Measures the linked version of Rayon. The first half of a join waits until the second has begun,
@@ -62,7 +62,7 @@ pub(crate) fn of_rayon() -> Option<Steals> {
         .num_threads(2)
         .build()
         .ok()?;
-    Steals::of(Id::Rayon.runtime().name, None, pool.install(forced_steals))
+    Steals::from_costs(Id::Rayon.runtime().name, None, pool.install(forced_steals))
 }
 
 fn forced_steals() -> Costs {
@@ -77,7 +77,7 @@ fn forced_steals() -> Costs {
 }
 
 impl Steals {
-    fn of(runtime: &str, library: Option<PathBuf>, costs: Costs) -> Option<Steals> {
+    fn from_costs(runtime: &str, library: Option<PathBuf>, costs: Costs) -> Option<Steals> {
         let mut ns = costs.ns;
         if ns.len() < MIN_ROUNDS {
             return None;

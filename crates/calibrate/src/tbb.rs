@@ -116,7 +116,7 @@ pub(crate) struct Functions {
 impl Functions {
     /// # Errors
     /// A function is missing.
-    pub(crate) fn of(library: &Library) -> Result<Functions, String> {
+    pub(crate) fn load(library: &Library) -> Result<Functions, String> {
         // SAFETY: these are the types of the functions of these names.
         unsafe {
             Ok(Functions {

@@ -38,7 +38,7 @@ pub struct CalibrateArgs {
 /// The tool's own folder can't be made, or stdout can't be written.
 pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
     let tools = embedded::unpack(None)?;
-    let (calibration, kept) = calibration::measure(&tools.folder);
+    let (calibration, saved_file) = calibration::measure(&tools.folder);
     let tasks = TaskCost::for_runtimes(calibration.probe_ns).collect();
     let mut costs = Costs {
         calibration,
@@ -49,7 +49,7 @@ pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
         return print(&format!("{}\n", serde_json::to_string_pretty(&costs)?));
     }
     print(&text(&costs, &missing))?;
-    match kept {
+    match saved_file {
         Some(file) => say!("workspan: kept in {}", file.display()),
         None => {
             say!(

@@ -80,9 +80,9 @@ fn what(text: &str) -> Result<FlameOf, String> {
 }
 
 /// The heading of the picture.
-fn title(dag: &Dag, of: &FlameOf) -> String {
+fn title(dag: &Dag, selection: &FlameOf) -> String {
     let name = dag.meta.name.as_deref().unwrap_or("run");
-    let shown = match of {
+    let shown = match selection {
         FlameOf::All => "CPU time".to_owned(),
         FlameOf::CriticalPath => "Critical path".to_owned(),
         FlameOf::ReadyPath => "Ready path".to_owned(),
@@ -155,8 +155,8 @@ fn stacks(dag: &Dag, args: &FlameArgs) -> anyhow::Result<Vec<FlameStack>> {
     let how = FlameOptions {
         recursion: args.recursion,
     };
-    let of = of(dag, args)?;
-    let stacks = flame(dag, &Options::default(), &of, how)?;
+    let selection = selection_of(dag, args)?;
+    let stacks = flame(dag, &Options::default(), &selection, how)?;
     if stacks.iter().all(|stack| stack.ns == 0) {
         let hint = match &args.of {
             FlameOf::Site(_) => "; `workspan report` lists the spawn sites",
@@ -171,7 +171,7 @@ fn stacks(dag: &Dag, args: &FlameArgs) -> anyhow::Result<Vec<FlameStack>> {
 }
 
 /// The selection of samples, with the serial run if that is needed.
-fn of(dag: &Dag, args: &FlameArgs) -> anyhow::Result<FlameOf> {
+fn selection_of(dag: &Dag, args: &FlameArgs) -> anyhow::Result<FlameOf> {
     if !matches!(args.of, FlameOf::Stretch(_)) {
         return Ok(args.of.clone());
     }

@@ -53,8 +53,8 @@ pub struct HtmlArgs {
 /// A trace can't be read, this build has no page, the output exists and is not a report, or it
 /// can't be written.
 pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
-    let beside = || args.files[0].with_extension("html");
-    let output = args.output.clone().unwrap_or_else(beside);
+    let default_output = || args.files[0].with_extension("html");
+    let output = args.output.clone().unwrap_or_else(default_output);
     refuse(&output)?;
     let mut session = args.looked_at.session(&args.files)?;
     // While the file is written, no one needs an overview.

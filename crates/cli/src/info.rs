@@ -128,8 +128,8 @@ fn folded(dag: &Dag) -> String {
     if dag.folded.is_empty() || dag.meta.run.folded_below_us.is_none() {
         return String::new();
     }
-    let sum = |of: fn(&workspan_dag::Folded) -> u64| -> u128 {
-        dag.folded_subtrees().map(|f| u128::from(of(&f.1))).sum()
+    let sum = |field: fn(&workspan_dag::Folded) -> u64| -> u128 {
+        dag.folded_subtrees().map(|f| u128::from(field(&f.1))).sum()
     };
     let lengths = dag.strands.start.iter().zip(&dag.strands.end);
     let all: u128 = lengths.map(|(start, end)| u128::from(end - start)).sum();
@@ -291,8 +291,8 @@ fn text(info: &Info) -> String {
     line("steal costs", known(info.burden));
     line("probe costs", known(info.probe_cost));
     // Facts that the first line has already.
-    let told = ["size", FORMAT_KEY];
-    for (key, value) in info.facts.iter().filter(|f| !told.contains(&f.0)) {
+    let printed = ["size", FORMAT_KEY];
+    for (key, value) in info.facts.iter().filter(|f| !printed.contains(&f.0)) {
         line(key, (*value).to_string());
     }
     out.push_str("captured\n");

@@ -217,7 +217,7 @@ pub fn page(text: &str) -> Result<Page, String> {
                 .ok()
                 .filter(|v| (100.0..=5000.0).contains(v))
         };
-        Some(Page::of(side(w)?, side(h)?))
+        Some(Page::with_size(side(w)?, side(h)?))
     });
     parsed.ok_or_else(|| {
         format!("`{text}` is not a size; expected column, slide or 100x100 to 5000x5000")

@@ -145,25 +145,25 @@ pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
 /// A server with the key and port of the last one for these traces, where they are kept.
 fn bind(args: &ViewArgs, session: Arc<Session>) -> anyhow::Result<Server> {
     if let Some(file) = &args.key {
-        let kept = KeyFile::open(file)?;
-        let server = Server::bind(session, args.port.or(kept.port), kept.key.clone())?;
-        kept.keep_port(server.port())?;
+        let key_file = KeyFile::open(file)?;
+        let server = Server::bind(session, args.port.or(key_file.port), key_file.key.clone())?;
+        key_file.keep_port(server.port())?;
         return Ok(server);
     }
-    let kept = (!args.new_key).then(|| kept_keys::kept_for(&args.files));
-    let Some(kept) = kept.flatten() else {
+    let key_file = (!args.new_key).then(|| kept_keys::kept_for(&args.files));
+    let Some(key_file) = key_file.flatten() else {
         return Ok(Server::bind(session, args.port, Key::random()?)?);
     };
-    if let Some(port) = kept.port.filter(|_| args.port.is_none()) {
+    if let Some(port) = key_file.port.filter(|_| args.port.is_none()) {
         // The port may be taken, perhaps by another server of the same traces.
-        if let Ok(server) = Server::bind(session.clone(), Some(port), kept.key.clone()) {
+        if let Ok(server) = Server::bind(session.clone(), Some(port), key_file.key.clone()) {
             return Ok(server);
         }
     }
-    let server = Server::bind(session, args.port, kept.key.clone())?;
-    if args.port.is_some() || kept.port.is_none() {
+    let server = Server::bind(session, args.port, key_file.key.clone())?;
+    if args.port.is_some() || key_file.port.is_none() {
         // Without it, a link needs `--port` the next time.
-        let _ = kept.keep_port(server.port());
+        let _ = key_file.keep_port(server.port());
     }
     Ok(server)
 }

@@ -3,8 +3,11 @@
 pub use crate::events::*;
 use crate::folded::{Folded, Folds};
 use crate::handoffs::Handoffs;
+pub use crate::kinds::*;
 use crate::meta::Meta;
+pub use crate::place::*;
 use crate::pools::Pools;
+pub use crate::ragged_array::RaggedArray;
 use crate::samples::Samples;
 use crate::skipped::SkippedBounds;
 
@@ -24,231 +27,6 @@ pub type ThreadId = u32;
 pub const NONE: u32 = u32::MAX;
 /// The place of every root task.
 pub const ROOT_PLACE: PlaceId = 0;
-
-/// A position in the program: a spawn site, or where a strand starts or ends.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
-    /// The text shown to people: the text given, else `file:line` (for a chain of method calls over
-    /// several lines `file:first-line`), else a symbol, else `?`.
-    pub label: String,
-    /// Source file, relative to the workspace if it lies inside.
-    pub file: Option<String>,
-    /// 1-based line.
-    pub line: Option<u32>,
-    /// Function that contains the position, demangled.
-    pub function: Option<String>,
-    /// The primitive called there, for instance `join` or `scope`, if known.
-    pub primitive: Option<String>,
-    /// The text of the source line, trimmed, as it was when the run was recorded.
-    pub source: Option<String>,
-    /// Who reported what happens here, where known.
-    pub reporter: Option<Reporter>,
-}
-
-/// Who reported a task or a wait to the recorder (MODEL.md §1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reporter {
-    /// The program (*application*): by calls of `workspan.h`, of a header over it, or of the Rust
-    /// API.
-    Program,
-    /// Hooks in a runtime or a library (*library*): Rayon, OpenMP, oneTBB, threads.
-    Runtime,
-}
-
-impl Reporter {
-    /// All values, the program first.
-    pub const ALL: [Reporter; 2] = [Reporter::Program, Reporter::Runtime];
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reporter::Program => "program",
-            Reporter::Runtime => "runtime",
-        }
-    }
-}
-
-/// [`Place::primitive`] of a place where the program starts a thread of its own.
-pub const THREAD_PRIMITIVE: &str = "thread";
-
-impl Place {
-    /// Whether the tasks created here are threads (MODEL.md §1).
-    pub fn is_thread(&self) -> bool {
-        self.primitive.as_deref() == Some(THREAD_PRIMITIVE)
-    }
-
-    /// The lines as shown to people: `12`, or `10-12` for a chain that begins at line 10.
-    pub fn lines(&self) -> Option<&str> {
-        let file = self.file.as_deref()?;
-        let lines = self.label.strip_prefix(file)?.strip_prefix(':')?;
-        let last = lines.rsplit_once('-').map_or(lines, |(_, last)| last);
-        (last.parse() == Ok(self.line?)).then_some(lines)
-    }
-
-    /// The first line of the chain of calls whose last call is this place.
-    pub fn first_line(&self) -> Option<u32> {
-        self.lines()?.split_once('-')?.0.parse().ok()
-    }
-}
-
-/// How a task was created (MODEL.md §1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[repr(u8)]
-pub enum TaskKind {
-    /// It has no creator.
-    #[default]
-    Root,
-    /// Another thread may take it: a spawn.
-    Deferred,
-    /// No other thread may take it; no spawn, no burden.
-    Inline,
-    /// No task waits for it; no spawn, no burden.
-    Detached,
-}
-
-impl TaskKind {
-    /// Its name in tables and answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            TaskKind::Root => "root",
-            TaskKind::Deferred => "deferred",
-            TaskKind::Inline => "inline",
-            TaskKind::Detached => "detached",
-        }
-    }
-}
-
-/// Why a strand could start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(u8)]
-pub enum StartKind {
-    /// The task's first strand: predecessors are the creating strand and the tasks depended on.
-    #[default]
-    Begin,
-    /// After creates: predecessor is the task's previous strand.
-    AfterCreate,
-    /// After a wait: the task's previous strand and the last strands of the tasks (or the
-    /// signalling strands) waited for.
-    AfterWait,
-    /// After a yield: the previous strand.
-    AfterYield,
-    /// After a signal: the previous strand, by a yield-continuation edge.
-    AfterSignal,
-    /// After a handoff: the previous strand, by a yield-continuation edge. If its thread had
-    /// waited, also the strand that ended the wait, by a signal edge ([`Dag::handoffs`]).
-    AfterHandoff,
-}
-
-/// What ended a strand.
-///
-/// A zero-length strand that follows a create at once is merged into the strand before it, so a
-/// strand can create several tasks at its end (see [`Tasks::creator`]) and then still end in a
-/// wait, a yield, a signal or the task's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(u8)]
-pub enum EndKind {
-    /// Creates one task or more; the next strand is [`StartKind::AfterCreate`].
-    #[default]
-    Create,
-    /// A wait (after any creates).
-    Wait,
-    /// Pauses without waiting for anything.
-    Yield,
-    /// Sets a signal.
-    Signal,
-    /// The task's end.
-    End,
-    /// A handoff: here another thread ended this thread's wait, or this thread ended another one's.
-    /// The task continues at once.
-    Handoff,
-}
-
-/// A kind of edge, in the order of the tie rule of MODEL.md §3 (a continuation or create edge, then
-/// end, depend, signal).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum EdgeKind {
-    /// Creating strand → child's first strand.
-    Create,
-    /// Strand → the next of its task after a create.
-    CreateContinuation,
-    /// Strand → the next of its task after a wait.
-    WaitContinuation,
-    /// Strand → the next of its task after a yield or a signal.
-    YieldContinuation,
-    /// Last strand of a task waited for → strand after the wait.
-    End,
-    /// Last strand of a task depended on → first strand of the dependent task.
-    Depend,
-    /// Signalling strand → strand that waited for the signal.
-    Signal,
-}
-
-impl EdgeKind {
-    /// The names in JSON and SQL, indexed by `EdgeKind as usize`.
-    pub const NAMES: [&str; 7] = [
-        "create",
-        "create_continuation",
-        "wait_continuation",
-        "yield_continuation",
-        "end",
-        "depend",
-        "signal",
-    ];
-
-    /// The name in JSON and SQL.
-    pub fn name(self) -> &'static str {
-        EdgeKind::NAMES[self as usize]
-    }
-}
-
-impl StartKind {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            StartKind::Begin => "begin",
-            StartKind::AfterCreate => "after_create",
-            StartKind::AfterWait => "after_wait",
-            StartKind::AfterYield => "after_yield",
-            StartKind::AfterSignal => "after_signal",
-            StartKind::AfterHandoff => "after_handoff",
-        }
-    }
-}
-
-impl EndKind {
-    /// The name in JSON, SQL and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            EndKind::Create => "create",
-            EndKind::Wait => "wait",
-            EndKind::Yield => "yield",
-            EndKind::Signal => "signal",
-            EndKind::End => "end",
-            EndKind::Handoff => "handoff",
-        }
-    }
-}
-
-/// A scope's kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ScopeKind {
-    /// Members are the tasks created into the scope.
-    #[default]
-    Group,
-    /// Children of members are members too.
-    Tree,
-    /// A tree whose members are the implicit tasks of a parallel region, one for each thread of its
-    /// team. Their number is not a property of the program.
-    Team,
-}
-
-impl ScopeKind {
-    /// Whether children of members are members too.
-    pub fn is_tree(self) -> bool {
-        self != ScopeKind::Group
-    }
-}
 
 /// A scope a task opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -339,66 +117,6 @@ impl Strands {
     }
 }
 
-/// Lists of different lengths in two arrays.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RaggedArray {
-    /// `offsets[i]..offsets[i + 1]` are the items of list i. One longer than the number of lists,
-    /// or empty if there are no lists.
-    pub offsets: Vec<u32>,
-    /// The items.
-    pub items: Vec<u32>,
-}
-
-impl RaggedArray {
-    /// Sorts (list, item) pairs into `count` lists, each in the order of the pairs. Pairs with a
-    /// list number outside of them are left out. Linear.
-    pub fn from_pairs(
-        count: usize,
-        pairs: impl Iterator<Item = (u32, u32)> + Clone,
-    ) -> RaggedArray {
-        let mut offsets = vec![0u32; count + 1];
-        let is_known = |pair: &(u32, u32)| (pair.0 as usize) < count;
-        for (list, _) in pairs.clone().filter(is_known) {
-            offsets[list as usize + 1] += 1;
-        }
-        for i in 0..count {
-            offsets[i + 1] += offsets[i];
-        }
-        let mut next = offsets.clone();
-        let mut items = vec![0; offsets[count] as usize];
-        for (list, item) in pairs.filter(is_known) {
-            let at = &mut next[list as usize];
-            items[*at as usize] = item;
-            *at += 1;
-        }
-        RaggedArray { offsets, items }
-    }
-
-    /// List `i`; empty when there is no such list.
-    pub fn get(&self, i: usize) -> &[u32] {
-        match (self.offsets.get(i), self.offsets.get(i + 1)) {
-            (Some(&a), Some(&b)) => &self.items[a as usize..b as usize],
-            _ => &[],
-        }
-    }
-    /// Number of lists.
-    pub fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
-    /// True if there is no list.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-    /// Appends a list.
-    pub fn push(&mut self, items: impl IntoIterator<Item = u32>) {
-        if self.offsets.is_empty() {
-            self.offsets.push(0);
-        }
-        self.items.extend(items);
-        self.offsets.push(self.items.len() as u32);
-    }
-}
-
 /// The waits, one for each strand that starts after one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Waits {
@@ -467,7 +185,7 @@ pub struct Dag {
     pub skipped: Vec<(StrandId, SkippedBounds)>,
     /// Samples of the code.
     pub samples: Samples,
-    /// The pools, if there were several at one moment.
+    /// The pools, if there were several at the same time.
     pub pools: Pools,
     /// Numbers of signals, by the strand that set them, ascending.
     pub signals: Vec<(StrandId, u64)>,

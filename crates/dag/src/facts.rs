@@ -111,7 +111,7 @@ impl RunFacts {
             },
             recorded_at: value(key::RECORDED).and_then(seconds_since_1970),
             kernel_sampled: value(key::SAMPLES_IN_KERNEL)
-                .is_some_and(|told| told.starts_with("yes")),
+                .is_some_and(|value| value.starts_with("yes")),
         }
     }
 }

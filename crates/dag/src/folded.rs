@@ -210,12 +210,12 @@ mod tests {
 
     #[test]
     fn records_come_back_by_strand() {
-        let told: Folds = [(5, record(50)), (1, record(10)), (9, record(90))]
+        let folds: Folds = [(5, record(50)), (1, record(10)), (9, record(90))]
             .into_iter()
             .collect();
-        assert_eq!(told.get(1), record(10));
+        assert_eq!(folds.get(1), record(10));
         // Strand 9 was merged away, and 5 and 1 change places.
-        let placed = told.sorted(|s| (s != 9).then(|| 6 - s));
+        let placed = folds.sorted(|s| (s != 9).then(|| 6 - s));
         assert_eq!(placed.strands(), [1, 5]);
         assert_eq!(placed.record(1), Some(record(50)));
         assert_eq!(placed.record(5), Some(record(10)));
@@ -237,10 +237,10 @@ mod tests {
 
     #[test]
     fn of_two_records_of_a_strand_the_first_stays() {
-        let told: Folds = [(4, record(1)), (2, record(2)), (3, record(3))]
+        let folds: Folds = [(4, record(1)), (2, record(2)), (3, record(3))]
             .into_iter()
             .collect();
-        let placed = told.sorted(|s| Some(s / 2));
+        let placed = folds.sorted(|s| Some(s / 2));
         assert_eq!(placed.strands(), [1, 2]);
         assert_eq!(placed.record(1), Some(record(2)));
     }

@@ -76,9 +76,9 @@ impl Handoffs {
             all.extend(pieces.of(piece).map(|own| (own, whole.0, whole.1)));
         }
         // An earlier piece still belongs to the same whole strand.
-        let known: BTreeSet<StrandId> = all.iter().map(|of| of.0).collect();
+        let known: BTreeSet<StrandId> = all.iter().map(|entry| entry.0).collect();
         let cut = pieces.wholes().into_iter();
-        all.extend(cut.filter(|of| !known.contains(&of.0)));
+        all.extend(cut.filter(|entry| !known.contains(&entry.0)));
         all.sort_unstable();
         self.pieces = all;
     }
@@ -142,18 +142,18 @@ pub(crate) fn connect(dag: &mut Dag) {
 /// The handoffs whose two strands are known and can be cut.
 fn ends(dag: &Dag) -> Vec<Ends> {
     // No thread ends a sleep, and for I/O the other end is not known.
-    let is_told = |wait: &WaitCause| {
+    let is_known_end = |wait: &WaitCause| {
         let is_ended = !matches!(wait.kind, WaitedFor::Sleep | WaitedFor::Io);
         is_ended && wait.object != 0 && wait.by != NONE
     };
-    let told = |stop: &&Stop| stop.wait.is_some_and(|wait| is_told(&wait));
-    if !dag.samples.stops.iter().any(|stop| told(&stop)) {
+    let has_known_end = |stop: &&Stop| stop.wait.is_some_and(|wait| is_known_end(&wait));
+    if !dag.samples.stops.iter().any(|stop| has_known_end(&stop)) {
         return Vec::new();
     }
     // The time and place of the release that ended each wait, by time.
     let mut releases: Vec<(u64, ThreadId, u32)> = Vec::new();
     for (i, stop) in (0..).zip(&dag.samples.stops) {
-        if let Some(wait) = stop.wait.filter(is_told)
+        if let Some(wait) = stop.wait.filter(is_known_end)
             && wait.by != stop.thread
             && !stop.waits_on()
         {

@@ -34,7 +34,7 @@ pub enum Steals {
 /// The run: machine, runtime, units, costs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Meta {
-    /// W of MODEL.md §5: the largest number of pool workers alive at one moment. At least 1.
+    /// W of MODEL.md §5: the largest number of pool workers alive at the same time. At least 1.
     pub workers: u32,
     /// Number of threads seen; thread numbers are below it. Threads `0..workers` are the pool,
     /// others are outside.
@@ -92,6 +92,12 @@ pub struct Meta {
 }
 
 impl Meta {
+    /// The program's short name; `program` if it is not known.
+    pub fn program_name(&self) -> &str {
+        let name = self.name.as_deref().filter(|name| !name.is_empty());
+        name.unwrap_or("program")
+    }
+
     /// Ticks of a second. If the trace does not say, the unit decides; cycles then count as
     /// nanoseconds.
     pub fn tick_rate(&self) -> u64 {

@@ -100,9 +100,9 @@ impl Dag {
     }
 
     /// Numbers strands by their starts again, and numbers tasks without those that are left out.
-    fn renumber(&mut self, inside: &[bool], kept: &[bool]) {
+    fn renumber(&mut self, inside: &[bool], remains: &[bool]) {
         let strands = &self.strands;
-        let stays = |s: &StrandId| kept[strands.task[*s as usize] as usize];
+        let stays = |s: &StrandId| remains[strands.task[*s as usize] as usize];
         let mut order: Vec<StrandId> = (0..strands.len() as u32).filter(stays).collect();
         order.sort_by_key(|&s| (strands.start[s as usize], s));
         let mut place = vec![NONE; strands.len()];
@@ -110,7 +110,7 @@ impl Dag {
             place[old as usize] = new;
         }
         let by_task: Vec<TaskId> = (0..self.tasks.len() as u32)
-            .filter(|&t| kept[t as usize])
+            .filter(|&t| remains[t as usize])
             .collect();
         let mut number = vec![NONE; self.tasks.len()];
         for (new, &old) in (0..).zip(&by_task) {
@@ -178,13 +178,13 @@ impl Dag {
         self.regions.retain(|region| region.task != NONE);
         self.parts.retain(|part| part.task != NONE);
         let waits = std::mem::take(&mut self.waits);
-        let mut kept: Vec<(StrandId, usize)> = (0..)
+        let mut remains: Vec<(StrandId, usize)> = (0..)
             .zip(&waits.after)
             .map(|(i, &after)| (strand(after), i))
             .filter(|wait| wait.0 != NONE)
             .collect();
-        kept.sort_unstable();
-        for (after, i) in kept {
+        remains.sort_unstable();
+        for (after, i) in remains {
             self.waits.after.push(after);
             self.waits.scope.push(waits.scope[i]);
             self.waits.plain.push(waits.plain[i]);
@@ -241,13 +241,13 @@ impl Dag {
         task: &impl Fn(TaskId) -> TaskId,
     ) {
         let mut number = vec![NONE; self.scopes.len()];
-        let mut kept = 0;
+        let mut remains = 0;
         for (scope, number) in self.scopes.iter_mut().zip(&mut number) {
             scope.opener = task(scope.opener);
             scope.strand = strand(scope.strand);
             if scope.opener != NONE {
-                *number = kept;
-                kept += 1;
+                *number = remains;
+                remains += 1;
             }
         }
         self.scopes.retain(|scope| scope.opener != NONE);

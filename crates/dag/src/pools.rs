@@ -1,4 +1,4 @@
-//! The pools of a run that had several at one moment. A worker takes only tasks of its own pool.
+//! The pools of a run that had several at the same time. A worker takes only tasks of its own pool.
 
 use crate::dag::ThreadId;
 
@@ -39,13 +39,13 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// Whether two pools existed at one moment.
+    /// Whether two pools existed at the same time.
     pub fn are_several(&self) -> bool {
         let mut until = 0;
         self.list.iter().any(|pool| {
-            let beside = pool.from < until;
+            let overlaps = pool.from < until;
             until = until.max(pool.to);
-            beside
+            overlaps
         })
     }
 

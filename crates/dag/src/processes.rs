@@ -118,9 +118,9 @@ impl Processes {
     pub fn of(&self, thread: ThreadId, time: u64) -> Option<usize> {
         let after = self
             .threads
-            .partition_point(|of| (of.thread, of.from) <= (thread, time));
-        let of = self.threads.get(after.checked_sub(1)?)?;
-        (of.thread == thread).then_some(of.process as usize)
+            .partition_point(|period| (period.thread, period.from) <= (thread, time));
+        let period = self.threads.get(after.checked_sub(1)?)?;
+        (period.thread == thread).then_some(period.process as usize)
     }
 }
 

@@ -169,11 +169,11 @@ impl Samples {
         self.innermost(Frame::is_recording)
     }
 
-    /// By stack: whether its innermost frame is `wanted`.
-    fn innermost(&self, wanted: impl Fn(&Frame) -> bool) -> Vec<bool> {
-        let is_wanted = |&frame: &u32| wanted(&self.frames[frame as usize]);
+    /// By stack: whether its innermost frame matches.
+    fn innermost(&self, matches_frame: impl Fn(&Frame) -> bool) -> Vec<bool> {
+        let is_match = |&frame: &u32| matches_frame(&self.frames[frame as usize]);
         (0..self.stacks.len())
-            .map(|stack| self.stacks.get(stack).first().is_some_and(is_wanted))
+            .map(|stack| self.stacks.get(stack).first().is_some_and(is_match))
             .collect()
     }
 

@@ -205,11 +205,11 @@ impl Dag {
     }
 }
 
-fn keep<T: Copy>(column: &mut Vec<T>, kept: &[bool]) {
+fn keep<T: Copy>(column: &mut Vec<T>, retained: &[bool]) {
     let mut i = 0;
     column.retain(|_| {
         i += 1;
-        kept[i - 1]
+        retained[i - 1]
     });
 }
 

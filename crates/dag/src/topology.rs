@@ -72,9 +72,11 @@ impl Topology {
     /// The topology of a run with these facts, without times.
     #[must_use]
     pub fn from_facts(facts: &[(String, String)]) -> Topology {
-        let told = facts.iter().find(|(key, _)| key == NUMA_NODE_CPUS);
+        let nodes_fact = facts.iter().find(|(key, _)| key == NUMA_NODE_CPUS);
         Topology {
-            nodes: told.map(|(_, value)| nodes(value)).unwrap_or_default(),
+            nodes: nodes_fact
+                .map(|(_, value)| nodes(value))
+                .unwrap_or_default(),
             on_cpus: Vec::new(),
         }
     }

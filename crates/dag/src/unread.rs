@@ -1,16 +1,15 @@
-//! From when on a trace of which only a part could be read says nothing of some worker.
+//! The time after which a partly read trace lacks the strands of some worker.
 //!
-//! A thread's records are read without a gap up to the first one that is missing. So whatever the
-//! thread did before the end of its last strand is known, and nothing of what it did after that.
+//! A thread's records are read without a gap up to the first missing one. Everything that the
+//! thread did before the end of its last strand is therefore known, and nothing after it.
 
 use crate::Dag;
 
 impl Dag {
-    /// The time from which on nothing was read of some pool thread: the end of the last strand of
-    /// the one that ends first, or 0 where one has none. From then on it is not known why a worker
-    /// without a strand has none: the strands it waited for may be among those that were not read.
-    /// `None` where all of the trace was read, and of a section, whose threads have strands outside
-    /// of it. O(strands).
+    /// The earliest end of a pool thread's last strand; 0 if a pool thread has no strand. After this
+    /// time the reason for a worker without a strand is not known, because the strands that it
+    /// waited for may be missing. `None` if the whole trace was read, and for a section, whose
+    /// threads have strands outside of it. O(strands).
     pub fn unread_from(&self) -> Option<u64> {
         if self.meta.unread.is_none() || self.meta.section.is_some() {
             return None;

@@ -93,7 +93,7 @@ fn by_names(samples: &Samples, stack: u32) -> WaitKind {
             break;
         }
         let file = frame.file.as_deref().unwrap_or("");
-        let tells = |&&(name, kind): &&(&str, WaitKind)| match kind {
+        let is_match = |&&(name, kind): &&(&str, WaitKind)| match kind {
             // Whole names only, because `read` is a part of many names.
             WaitKind::Io | WaitKind::Sleep => {
                 short(&frame.function) == name || short(&frame.function).ends_with("_nanosleep")
@@ -103,8 +103,8 @@ fn by_names(samples: &Samples, stack: u32) -> WaitKind {
                     || (file.contains("library/std") && file.contains(name))
             }
         };
-        if let Some((_, told)) = KIND_BY_NAME.iter().find(tells) {
-            kind = *told;
+        if let Some((_, named_kind)) = KIND_BY_NAME.iter().find(is_match) {
+            kind = *named_kind;
         }
         if frame.runtime {
             break;

@@ -87,12 +87,12 @@ impl Picture<'_> {
         // of creation, so the search goes up the tree and keeps its results.
         let shown = self.shown(&open);
         let sums = self.counter_sums(&shown);
-        let mut told = vec![false; self.dag.tasks.len()];
+        let mut is_drawn = vec![false; self.dag.tasks.len()];
         for s in 0..self.dag.strands.len() as StrandId {
             let task = self.dag.strands.task[s as usize];
             match shown[task as usize] {
                 NONE => self.strand(&mut out, s),
-                around if !std::mem::replace(&mut told[around as usize], true) => {
+                around if !std::mem::replace(&mut is_drawn[around as usize], true) => {
                     self.collapsed(&mut out, around, &sums);
                 }
                 _ => {}

@@ -6,17 +6,18 @@ mod findings;
 mod low_parallelism;
 mod pools;
 mod processes;
+mod regions;
+mod sites;
 mod standstill;
 mod tasks;
 mod workers;
 
 use serde::{Serialize, Serializer};
 use workspan_analysis::statistics::Statistics;
-use workspan_analysis::{CodeBlock, Metric, Options, PartRow, Report, Suggestion};
-use workspan_dag::{Dag, NONE, PlaceId, Reporter, TimeUnit};
+use workspan_analysis::{Metric, Options, Report, Suggestion};
+use workspan_dag::{Dag, TimeUnit};
 
 use crate::limits::limits_json;
-use crate::position::{label, place};
 use crate::section::section_json;
 use crate::statistics::json::StatisticsJson;
 use crate::text::shown_workers;
@@ -82,7 +83,7 @@ struct Root<'a> {
     syncs: u64,
     average_maximal_strand: Ratio,
     short_strands: Option<tasks::ShortStrandsJson>,
-    told_by: Vec<tasks::ToldTasksJson>,
+    told_by: Vec<tasks::ReporterTasksJson>,
     steals: u64,
     mean_busy: Ratio,
     work_with_blocked: u128,
@@ -98,11 +99,11 @@ struct Root<'a> {
     findings: Vec<findings::FindingJson<'a>>,
     causes: Vec<findings::CauseJson>,
     alone: Vec<findings::AloneJson<'a>>,
-    sites: Vec<Site<'a>>,
+    sites: Vec<sites::SiteJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     samples: Option<code::SamplesJson<'a>>,
-    regions: Vec<Region<'a>>,
-    parts: Vec<Part<'a>>,
+    regions: Vec<regions::RegionJson<'a>>,
+    parts: Vec<regions::PartJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pools: Vec<pools::PoolJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -191,64 +192,6 @@ struct ReadyPathJson {
     scheduler_delay: u64,
 }
 
-#[derive(Serialize)]
-struct Site<'a> {
-    id: PlaceId,
-    site: &'a str,
-    file: Option<&'a str>,
-    line: Option<u32>,
-    function: Option<&'a str>,
-    count: u64,
-    work: u128,
-    span: u128,
-    parallelism: Option<Ratio>,
-    critical_work: u128,
-    critical_percent: Ratio,
-    source: Option<&'a str>,
-    told_by: Option<&'static str>,
-    blocks: Vec<Block<'a>>,
-}
-
-#[derive(Serialize)]
-struct Block<'a> {
-    from: Position<'a>,
-    to: Position<'a>,
-    count: u64,
-    work: u128,
-    critical_work: u128,
-}
-
-/// A position of a strand: the kind of start or end, and the place if known.
-#[derive(Serialize)]
-struct Position<'a> {
-    kind: &'static str,
-    at: Option<&'a str>,
-    primitive: Option<&'a str>,
-    file: Option<&'a str>,
-    line: Option<u32>,
-    function: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Region<'a> {
-    region: &'a str,
-    count: u64,
-    work: u128,
-    what_if: Vec<serde_json::Value>,
-}
-
-/// A labelled part (MODEL.md §4).
-#[derive(Serialize)]
-struct Part<'a> {
-    part: &'a str,
-    count: u64,
-    tasks: u64,
-    elapsed: u128,
-    work: u128,
-    span: Option<u128>,
-    parallelism: Option<Ratio>,
-}
-
 /// The code of a finding made twice as fast.
 #[derive(Serialize)]
 struct SuggestionJson {
@@ -296,13 +239,13 @@ impl Default for RowLimits {
 }
 
 impl RowLimits {
-    /// The number of blocks to write for a site that has `count`. `told` is the number written for
+    /// The number of blocks to write for a site that has `count`. `written` is the number written for
     /// earlier sites, and is increased.
-    pub fn blocks_of(&self, count: usize, told: &mut usize) -> usize {
+    pub fn blocks_of(&self, count: usize, written: &mut usize) -> usize {
         let blocks = count
             .min(self.blocks_each)
-            .min(self.blocks.saturating_sub(*told));
-        *told = told.saturating_add(blocks);
+            .min(self.blocks.saturating_sub(*written));
+        *written = written.saturating_add(blocks);
         blocks
     }
 }
@@ -329,7 +272,7 @@ pub(crate) fn document(root: &impl Serialize) -> String {
 }
 
 fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &RowLimits) -> Root<'a> {
-    let mut told = 0;
+    let mut written_blocks = 0;
     let (meta, ws, b) = (&dag.meta, &report.work_span, &report.breakdown);
     let (metric, metric_unit) = match &measured.metric {
         Metric::Counter(name) => (name.as_str(), "count"),
@@ -432,11 +375,25 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &RowL
             .sites
             .iter()
             .take(most.sites)
-            .map(|row| site(dag, row, most.blocks_of(row.blocks.len(), &mut told)))
+            .map(|row| {
+                sites::site(
+                    dag,
+                    row,
+                    most.blocks_of(row.blocks.len(), &mut written_blocks),
+                )
+            })
             .collect(),
         samples: code::samples(report),
-        regions: report.regions.iter().map(|row| region(dag, row)).collect(),
-        parts: report.parts.iter().map(|row| part(dag, row)).collect(),
+        regions: report
+            .regions
+            .iter()
+            .map(|row| regions::region(dag, row))
+            .collect(),
+        parts: report
+            .parts
+            .iter()
+            .map(|row| regions::part(dag, row))
+            .collect(),
         pools: pools::pools(dag, report),
         processes: processes::processes(dag, report),
         clocks: processes::clocks(dag),
@@ -504,91 +461,10 @@ fn edges(by: [u128; 7]) -> Edges {
     }
 }
 
-fn site<'a>(dag: &'a Dag, row: &workspan_analysis::SiteRow, blocks: usize) -> Site<'a> {
-    let at = place(dag, row.site);
-    Site {
-        id: row.site,
-        site: label(dag, row.site),
-        file: at.and_then(|p| p.file.as_deref()),
-        line: at.and_then(|p| p.line),
-        function: at.and_then(|p| p.function.as_deref()),
-        count: row.count,
-        work: row.work,
-        span: row.span,
-        parallelism: (row.span > 0).then(|| Ratio(row.parallelism())),
-        critical_work: row.critical_work,
-        critical_percent: Ratio(row.critical_percent),
-        source: at.and_then(|p| p.source.as_deref()),
-        told_by: at.and_then(|p| p.reporter).map(Reporter::name),
-        blocks: row
-            .blocks
-            .iter()
-            .take(blocks)
-            .map(|b| Block {
-                from: start(dag, &b.block),
-                to: end(dag, &b.block),
-                count: b.count,
-                work: b.work,
-                critical_work: b.critical_work,
-            })
-            .collect(),
-    }
-}
-
-fn region<'a>(dag: &'a Dag, row: &workspan_analysis::RegionRow) -> Region<'a> {
-    let region = dag
-        .labels
-        .get(row.label as usize)
-        .map_or("?", String::as_str);
-    Region {
-        region,
-        count: row.count,
-        work: row.work,
-        what_if: row.what_if.iter().map(|o| outcome(o, &[])).collect(),
-    }
-}
-
-fn part<'a>(dag: &'a Dag, row: &PartRow) -> Part<'a> {
-    let part = dag
-        .labels
-        .get(row.label as usize)
-        .map_or("?", String::as_str);
-    let parallelism = |span: u128| Ratio(row.work as f64 / span as f64);
-    Part {
-        part,
-        count: row.count,
-        tasks: row.tasks,
-        elapsed: row.elapsed,
-        work: row.work,
-        span: row.span,
-        parallelism: row.span.filter(|&span| span > 0).map(parallelism),
-    }
-}
-
 fn suggestion(dag: &Dag, suggestion: &Suggestion, measured: &Options) -> SuggestionJson {
     SuggestionJson {
         finding: suggestion.finding,
         options: command(dag, "", suggestion, measured).split_off(2),
         what_if: outcome(&suggestion.outcome, &[]),
-    }
-}
-
-fn start<'a>(dag: &'a Dag, block: &CodeBlock) -> Position<'a> {
-    position(dag, block.from, block.from_kind.name())
-}
-
-fn end<'a>(dag: &'a Dag, block: &CodeBlock) -> Position<'a> {
-    position(dag, block.to, block.to_kind.name())
-}
-
-fn position<'a>(dag: &'a Dag, id: PlaceId, kind: &'static str) -> Position<'a> {
-    let at = place(dag, id);
-    Position {
-        kind,
-        at: (id != NONE).then(|| label(dag, id)),
-        primitive: at.and_then(|p| p.primitive.as_deref()),
-        file: at.and_then(|p| p.file.as_deref()),
-        line: at.and_then(|p| p.line),
-        function: at.and_then(|p| p.function.as_deref()),
     }
 }

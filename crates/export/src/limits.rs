@@ -125,11 +125,11 @@ pub(crate) fn limits_json(dag: &Dag, limits: &Limits) -> Json {
 }
 
 /// Adds the span without the order in which locks were taken, if it differs.
-fn with_order(mut told: Json, limits: &Limits) -> Json {
+fn with_order(mut object: Json, limits: &Limits) -> Json {
     if let Some(span) = limits.span_without_lock_order {
-        told["span_without_lock_order"] = whole(span);
+        object["span_without_lock_order"] = whole(span);
     }
-    told
+    object
 }
 
 /// Like [`limits_json`], but with the label of the region as an argument.

@@ -176,8 +176,8 @@ impl<'a> Names<'a> {
     }
 
     fn thread(&self, thread: u32) -> String {
-        let told = self.dag.meta.thread_names.get(thread as usize);
-        match told.filter(|name| !name.is_empty()) {
+        let name = self.dag.meta.thread_names.get(thread as usize);
+        match name.filter(|name| !name.is_empty()) {
             Some(name) => clean(name),
             None => format!("thread {thread}"),
         }
@@ -213,13 +213,16 @@ impl<'a> Names<'a> {
             );
             definition("LOCATION", thread.into(), attributes);
         }
-        for (place, of) in (0..).zip(&self.dag.places) {
+        for (place, place_facts) in (0..).zip(&self.dag.places) {
             for role in 0..ROLES.len() as u64 {
                 let number = region(place, role);
-                let file = of.file.as_deref().map_or("UNDEFINED".into(), |file| {
-                    format!("\"{}\" <{number}>", clean(file))
-                });
-                let line = of.line.unwrap_or(0);
+                let file = place_facts
+                    .file
+                    .as_deref()
+                    .map_or("UNDEFINED".into(), |file| {
+                        format!("\"{}\" <{number}>", clean(file))
+                    });
+                let line = place_facts.line.unwrap_or(0);
                 let attributes = format!(
                     "Name: \"{}\" <{number}>, Role: {}, Paradigm: OPENMP, Flags: NONE, File: {file}, Begin: {line}, End: {line}",
                     self.region(number),
@@ -238,13 +241,13 @@ impl<'a> Names<'a> {
                 "Thread Team: \"tasks\" <0>, Creating Thread: {by} (\"{name}\" <{by}>), Generation Number: {number}"
             )
         };
-        let of = |number: u64| format!("Region: \"{}\" <{number}>", self.region(number));
+        let region_field = |number: u64| format!("Region: \"{}\" <{number}>", self.region(number));
         let (kind, attributes) = match event {
-            Event::Enter(region) => ("ENTER", of(region)),
-            Event::Leave(region) => ("LEAVE", of(region)),
-            Event::Create(of) => ("THREAD_TASK_CREATE", task(of)),
-            Event::Switch(of) => ("THREAD_TASK_SWITCH", task(of)),
-            Event::Complete(of) => ("THREAD_TASK_COMPLETE", task(of)),
+            Event::Enter(region) => ("ENTER", region_field(region)),
+            Event::Leave(region) => ("LEAVE", region_field(region)),
+            Event::Create(number) => ("THREAD_TASK_CREATE", task(number)),
+            Event::Switch(number) => ("THREAD_TASK_SWITCH", task(number)),
+            Event::Complete(number) => ("THREAD_TASK_COMPLETE", task(number)),
         };
         let _ = writeln!(out, "{kind:<27}{thread:>21}{t:>21}  {attributes}");
     }

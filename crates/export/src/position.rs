@@ -188,15 +188,15 @@ fn short_position(dag: &Dag, place: &Place) -> Option<String> {
     let others = || dag.places.iter().filter_map(|p| p.file.as_deref());
     let last = path.rsplit('/').next().unwrap_or(path);
     let says_nothing = last == "mod.rs" || (last == "lib.rs" && package.is_none());
-    let mut kept = usize::from(says_nothing) + 1;
-    let mut short = end_of(path, kept);
+    let mut components = usize::from(says_nothing) + 1;
+    let mut short = end_of(path, components);
     // A package's name distinguishes its files from all others.
     while package.is_none()
         && short.len() < path.len()
         && others().any(|other| !is_same_file(other, file) && is_end_of(other, short))
     {
-        kept += 1;
-        short = end_of(path, kept);
+        components += 1;
+        short = end_of(path, components);
     }
     Some(match package {
         Some(name) => format!("{name}: {short}:{lines}"),

@@ -46,7 +46,7 @@ const SCALES: [TimeScale; 4] = [
 impl TimeScale {
     /// The largest unit in which `seconds` is at least 1 after rounding to three digits;
     /// nanoseconds below that.
-    pub(crate) fn of(seconds: f64) -> Self {
+    pub(crate) fn for_seconds(seconds: f64) -> Self {
         *SCALES
             .iter()
             .find(|s| seconds / s.seconds >= 0.9995)
@@ -75,7 +75,7 @@ impl TimeScale {
 /// unit.
 pub fn time(meta: &Meta, ticks: f64) -> String {
     let s = seconds(meta, ticks);
-    let scale = TimeScale::of(s);
+    let scale = TimeScale::for_seconds(s);
     let exact = s / scale.seconds;
     // Whole nanoseconds are exact: `5 ns`, not `5.00 ns`.
     if scale.unit == "ns" && (exact - exact.round()).abs() < 1e-9 {

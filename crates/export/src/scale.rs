@@ -45,7 +45,7 @@ pub struct ScaleView<'a> {
     /// Why there is no recorded run, if there is none.
     pub unrecorded: Option<String>,
     /// The folder with the recorded runs, if they are kept.
-    pub kept: Option<String>,
+    pub kept_folder: Option<String>,
 }
 
 impl ScaleView<'_> {

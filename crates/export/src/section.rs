@@ -29,13 +29,13 @@ pub(crate) fn option(meta: &Meta) -> Option<String> {
 
 /// The key `section`: null for a whole run.
 pub(crate) fn section_json(meta: &Meta) -> Json {
-    let of = |section: &Section| {
+    let object = |section: &Section| {
         json!({
             "kind": section.kind.name(), "name": section.name, "only": section.argument(), "count": section.count,
             "elsewhere": whole(section.elsewhere), "left_out_tasks": section.folded,
         })
     };
-    meta.section.as_ref().map_or(Json::Null, of)
+    meta.section.as_ref().map_or(Json::Null, object)
 }
 
 /// A sentence that says which section all numbers are about.

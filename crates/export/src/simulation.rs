@@ -45,8 +45,8 @@ pub struct SimulationRow {
 impl SimulationRow {
     /// Speedup relative to the work: mean, minimum, maximum.
     pub fn speedup(&self, work: u128) -> (f64, f64, f64) {
-        let of = |run: &Simulated| work as f64 / run.elapsed.max(1) as f64;
-        let all = || self.runs.iter().map(of);
+        let speedup_of = |run: &Simulated| work as f64 / run.elapsed.max(1) as f64;
+        let all = || self.runs.iter().map(speedup_of);
         let count = self.runs.len().max(1) as f64;
         (
             all().sum::<f64>() / count,

@@ -133,8 +133,8 @@ pub fn table_json(table: &Table, format: &Format) -> String {
         |sites: &[Site], key: &str| -> Json { sites.iter().map(|s| site(s, key)).collect() };
     let (key, rows): (&str, Json) = match table {
         Table::Cilkscale(tags) => ("tags", tags.iter().map(tag_json).collect()),
-        Table::TaskProf(Profile::Parallelism(of)) => ("sites", sites(of, "parallelism")),
-        Table::TaskProf(Profile::Overhead(of)) => ("sites", sites(of, "overhead_percent")),
+        Table::TaskProf(Profile::Parallelism(rows)) => ("sites", sites(rows, "parallelism")),
+        Table::TaskProf(Profile::Overhead(rows)) => ("sites", sites(rows, "overhead_percent")),
         Table::TaskProf(Profile::Regions(regions)) => {
             let region = |r: &workspan_reader::taskprof::Region| json!({ "start": [r.start.0, r.start.1], "end": [r.end.0, r.end.1] });
             ("regions", regions.iter().map(region).collect())

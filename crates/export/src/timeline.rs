@@ -192,11 +192,11 @@ fn axis(page: &mut Page, bins: usize, from: &str, to: &str) {
 }
 
 fn legend(dag: &Dag, page: &mut Page, timeline: &BinnedTimeline, what: Cells) {
-    let any = |of: fn(&ThreadTrack) -> &[f64]| {
+    let any = |values_of: fn(&ThreadTrack) -> &[f64]| {
         timeline
             .threads
             .iter()
-            .any(|l| of(l).iter().any(|&v| v > 0.0))
+            .any(|l| values_of(l).iter().any(|&v| v > 0.0))
     };
     let mut words = vec!["height: share of the time (busy: of the workers)".to_string()];
     if any(|l| &l.descheduled) {

@@ -87,8 +87,7 @@ impl<'a> Tracks<'a> {
 
     /// The name of the process.
     pub(crate) fn process_name(&self) -> &str {
-        let name = self.dag.meta.name.as_deref();
-        name.filter(|n| !n.is_empty()).unwrap_or("program")
+        self.dag.meta.program_name()
     }
 
     /// The name of a strand's slice: the code that it ran.

@@ -167,8 +167,8 @@ impl Fold {
     }
 
     /// Sets the sites whose tasks are not folded from now on, in ascending order.
-    pub fn set_unfolded_sites(&mut self, kept: Vec<u32>) {
-        self.options.unfolded_sites = kept;
+    pub fn set_unfolded_sites(&mut self, sites: Vec<u32>) {
+        self.options.unfolded_sites = sites;
     }
 
     /// Takes the probes out of all weights: each strand has one at its start and one at its end,

@@ -125,11 +125,11 @@ impl<'a> Server<'a> {
                 let response = self.answer(request)?;
                 self.connection.sender.send(response.into())?;
             }
-            Message::Notification(told) => {
-                if told.method == "exit" {
+            Message::Notification(notification) => {
+                if notification.method == "exit" {
                     return Ok(false);
                 }
-                self.note(told)?;
+                self.note(notification)?;
             }
             // The response to a refresh.
             Message::Response(_) => {}
@@ -185,16 +185,16 @@ impl<'a> Server<'a> {
         }
     }
 
-    fn note(&mut self, told: Notification) -> anyhow::Result<()> {
-        match told.method.as_str() {
+    fn note(&mut self, notification: Notification) -> anyhow::Result<()> {
+        match notification.method.as_str() {
             "textDocument/didOpen" => {
-                if let Ok(params) = parsed::<DidOpenTextDocumentParams>(told.params) {
+                if let Ok(params) = parsed::<DidOpenTextDocumentParams>(notification.params) {
                     let document = params.text_document;
                     self.workspace.open(&document.uri, document.text);
                 }
             }
             "textDocument/didChange" => {
-                if let Ok(params) = parsed::<DidChangeTextDocumentParams>(told.params)
+                if let Ok(params) = parsed::<DidChangeTextDocumentParams>(notification.params)
                     && let Some(change) = params.content_changes.into_iter().last()
                 {
                     self.workspace.open(&params.text_document.uri, change.text);
@@ -202,7 +202,7 @@ impl<'a> Server<'a> {
                 }
             }
             "textDocument/didClose" => {
-                if let Ok(params) = parsed::<DidCloseTextDocumentParams>(told.params) {
+                if let Ok(params) = parsed::<DidCloseTextDocumentParams>(notification.params) {
                     self.workspace.close(&params.text_document.uri);
                     return self.publish();
                 }

@@ -188,7 +188,7 @@ mod tests {
         ] {
             assert_eq!(folders.file(name).unwrap(), real.join(file), "{name}");
         }
-        let beside = at("work-too/c").display().to_string();
+        let sibling = at("work-too/c").display().to_string();
         for bad in [
             "../other/d",
             "sub/../../other/d",
@@ -196,7 +196,7 @@ mod tests {
             "out/d",
             "out/../other/d",
             "/etc/passwd",
-            beside.as_str(),
+            sibling.as_str(),
             "sub",
             "",
             "nothing",

@@ -35,7 +35,7 @@ const MAX_THOUSANDTHS: u128 = 6;
 
 impl Rate {
     /// A rate of `hertz` samples per second, whatever they cost.
-    pub fn of(hertz: u32) -> Rate {
+    pub fn from_hertz(hertz: u32) -> Rate {
         Rate { hertz, cost: None }
     }
 
@@ -47,7 +47,7 @@ impl Rate {
                 hertz: within(cost),
                 cost: Some(cost),
             },
-            None => Rate::of(RATES[0]),
+            None => Rate::from_hertz(RATES[0]),
         }
     }
 }

@@ -116,7 +116,7 @@ fn open_each(open: impl Fn(i32) -> io::Result<OwnedFd>) -> io::Result<Vec<CpuEve
 fn start_watcher(
     (events, stops): (Vec<CpuEvent>, Vec<CpuEvent>),
     process: OwnedFd,
-    (wanted, rate): (KeptThreads, Option<Rate>),
+    (threads, rate): (KeptThreads, Option<Rate>),
     (file, requests): (File, Option<WatchRequests>),
 ) -> io::Result<()> {
     let (mut answer, mut answering) = io::pipe()?;
@@ -151,7 +151,7 @@ fn start_watcher(
                 drain(
                     (&mut rings, &mut stops),
                     &process,
-                    (wanted, rate),
+                    (threads, rate),
                     (file, requests),
                 );
             }
@@ -239,7 +239,7 @@ fn close_others() {
 fn drain(
     (rings, stops): (&mut [Ring], &mut [Ring]),
     process: &OwnedFd,
-    (mut wanted, rate): (KeptThreads, Option<Rate>),
+    (mut threads, rate): (KeptThreads, Option<Rate>),
     (mut file, mut requests): (File, Option<WatchRequests>),
 ) {
     raise_file_limit();
@@ -270,9 +270,9 @@ fn drain(
         for ((number, ring), entry) in all.zip(&mut polled[2..]) {
             ring.drain(|kind, misc, body| {
                 if number < switches {
-                    keep(kind, misc, body, &mut wanted, &mut buffer);
+                    keep(kind, misc, body, &mut threads, &mut buffer);
                 } else {
-                    keep_stop(kind, body, &mut wanted, &mut buffer);
+                    keep_stop(kind, body, &mut threads, &mut buffer);
                 }
             });
             // The event's own thread has ended. Its ring is still filled by inherited events, but
@@ -284,7 +284,7 @@ fn drain(
         if let Some(requests) = &mut requests {
             for pid in requests.take() {
                 // Its records are in the rings that were emptied above if it inherited events.
-                let watched = match wanted.knows(pid) {
+                let watched = match threads.knows(pid) {
                     true => Ok(()),
                     false => requests.watch(pid, (rings, stops), rate.map(|rate| rate.hertz)),
                 };
@@ -344,13 +344,13 @@ fn keep(
     kind: u32,
     misc: u16,
     body: &[u8],
-    wanted: &mut KeptThreads,
+    threads: &mut KeptThreads,
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let word32 = |at| word32(body, at);
     let word64 = |at| word64(body, at);
     match kind {
-        PERF_RECORD_SWITCH if wanted.has(word32(0)?, word32(4)?, out) => {
+        PERF_RECORD_SWITCH if threads.has(word32(0)?, word32(4)?, out) => {
             let is = |bit: u32| u32::from(misc) & bit != 0;
             let gone = is(PERF_RECORD_MISC_SWITCH_OUT);
             let switch = Switch {
@@ -365,7 +365,7 @@ fn keep(
         }
         // Fields: process, parent process, thread, parent thread, time; then process, thread, time
         // and CPU, as of a switch.
-        PERF_RECORD_EXIT if wanted.has(word32(0)?, word32(8)?, out) => {
+        PERF_RECORD_EXIT if threads.has(word32(0)?, word32(8)?, out) => {
             let switch = Switch {
                 tid: word32(8)?,
                 ns: word64(16)?,
@@ -378,14 +378,14 @@ fn keep(
         }
         // Fields: instruction pointer, process, thread, time, CPU, number of addresses, addresses;
         // then those of `user_stack`.
-        PERF_RECORD_SAMPLE if wanted.has(word32(8)?, word32(12)?, out) => {
+        PERF_RECORD_SAMPLE if threads.has(word32(8)?, word32(12)?, out) => {
             let tid = word32(12)?;
             // In the kernel, the instruction pointer is the kernel's. The chain has the program's.
             let pointer = chain(body)?.next().or_else(|| word64(0))?;
             switch_file::sample(tid, word64(16)?, pointer, chain(body)?, out);
             if chain(body)?.count() <= MAX_DOUBTFUL_DEPTH
                 && let Some((sp, bp, words)) = user_stack(body)
-                && wanted.stacks.has_room(words.len())
+                && threads.stacks.has_room(words.len())
             {
                 switch_file::stack(tid, sp, bp, words, out);
             }
@@ -398,8 +398,8 @@ fn keep(
 
 /// Keeps the stack in a record of the other rings, if it is from a thread of the program that
 /// leaves its CPU. Lost ones are merely missing.
-fn keep_stop(kind: u32, body: &[u8], wanted: &mut KeptThreads, out: &mut Vec<u8>) -> Option<()> {
-    if kind == PERF_RECORD_SAMPLE && wanted.has(word32(body, 8)?, word32(body, 12)?, out) {
+fn keep_stop(kind: u32, body: &[u8], threads: &mut KeptThreads, out: &mut Vec<u8>) -> Option<()> {
+    if kind == PERF_RECORD_SAMPLE && threads.has(word32(body, 8)?, word32(body, 12)?, out) {
         let (tid, ns) = (word32(body, 12)?, word64(body, 16)?);
         switch_file::stop(tid, ns, chain(body)?, out);
     }

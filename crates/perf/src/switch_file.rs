@@ -224,8 +224,8 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
             });
         } else if flags & STACK == STACK {
             let mut words = words(reader, flags >> COUNT_SHIFT).into_iter();
-            let of = all.samples.last_mut().filter(|sample| sample.tid == tid);
-            if let (Some(sample), Some(bp)) = (of, words.next()) {
+            let last_sample = all.samples.last_mut().filter(|sample| sample.tid == tid);
+            if let (Some(sample), Some(bp)) = (last_sample, words.next()) {
                 sample.stack = Some(Box::new(UserStack {
                     sp: word,
                     bp,

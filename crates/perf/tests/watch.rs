@@ -55,7 +55,7 @@ fn driver() {
         command.pre_exec(move || {
             workspan_perf::watch_from_exec(
                 Path::new(&file),
-                Some(workspan_perf::Rate::of(997)),
+                Some(workspan_perf::Rate::from_hertz(997)),
                 match requests.is_empty() {
                     true => workspan_perf::Scope::Process,
                     false => workspan_perf::Scope::Descendants,

@@ -72,8 +72,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let (raw, took) = timed(|| workspan_reader::recorded::read(&bytes, &OpenOptions::default()));
     let raw = raw?;
-    let (tasks, told) = (raw.tasks.len(), raw.strands.len());
-    println!("read:   {tasks} tasks, {told} strands told in {took}");
+    let (tasks, strands) = (raw.tasks.len(), raw.strands.len());
+    println!("read:   {tasks} tasks, {strands} strands told in {took}");
     let (dag, took) = timed(|| build(raw, Mode::Repair));
     println!("build:  {} strands in {took}", dag?.strands.len());
     Ok(())

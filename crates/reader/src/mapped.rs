@@ -44,7 +44,7 @@ impl FileBytes {
     /// The file cannot be read.
     pub(crate) fn read(file: File, length: u64) -> io::Result<FileBytes> {
         if length > MAX_COPIED_BYTES {
-            return MappedPages::map(file).map(FileBytes::Mapped);
+            return MappedPages::from_file(file).map(FileBytes::Mapped);
         }
         let mut bytes = Vec::with_capacity(length as usize);
         file.take(length).read_to_end(&mut bytes)?;
@@ -89,7 +89,7 @@ pub(crate) struct MappedPages {
 }
 
 impl MappedPages {
-    fn map(file: File) -> io::Result<MappedPages> {
+    fn from_file(file: File) -> io::Result<MappedPages> {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(install);
         // SAFETY: the map is only read. Bytes may change while they are read, which a parser of

@@ -104,12 +104,12 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
         let (bytes, about) = (content.bytes, content.about);
         let place = place_of_index(path);
         // A packed trace is too small to need an index.
-        let wanted = options.index != Index::None
+        let uses_index = options.index != Index::None
             && options.grain == Grain::Auto
             && !options.raw
             && !packed::is_packed(bytes);
         let sidecar = about
-            .filter(|_| wanted)
+            .filter(|_| uses_index)
             .zip(place.as_deref())
             .map(|(about, place)| SidecarIndex::for_trace(place, about, bytes));
         read_with_index(path, content, options, sidecar.as_ref())
@@ -349,7 +349,7 @@ pub(crate) fn named(path: &Path, error: Error) -> Error {
 /// reading.
 ///
 /// # Errors
-/// There is no such file, or [`open`] cannot read anything of it.
+/// There is no such file, or [`open`] cannot read any part of it.
 pub fn damage(path: &Path) -> Result<Option<String>, Error> {
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Ok(None);
@@ -363,7 +363,7 @@ pub fn damage(path: &Path) -> Result<Option<String>, Error> {
         let trace = Trace::open(bytes).map_err(|e| fail(path, &e.to_string()))?;
         let mut chunks = trace.chunks(Tolerance::Tolerant);
         let _ = chunks.by_ref().count();
-        Ok(recorded::damage_told(&chunks))
+        Ok(recorded::damage_warning(&chunks))
     })
 }
 

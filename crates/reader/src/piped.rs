@@ -39,11 +39,11 @@ pub(crate) fn read(path: &Path, mut pipe: impl Read, most: u64) -> Result<Vec<u8
             begun = true;
         }
         if bytes.len() as u64 > most {
-            let told = format!(
+            let message = format!(
                 "gave more than {} MB, half of this machine's memory, and has not ended; expected a trace: write it to a file first",
                 most >> 20
             );
-            return Err(fail(path, &told));
+            return Err(fail(path, &message));
         }
     }
 }
@@ -77,8 +77,8 @@ mod tests {
             (b"{}\n", b'{', "no header"),
             (b"{\"ev\":\"begin\"}\n", b'{', "no header"),
         ] {
-            let (told, read) = described(begin, then);
-            assert!(told.contains(what), "{told}");
+            let (message, read) = described(begin, then);
+            assert!(message.contains(what), "{message}");
             assert!(read <= BYTES_PER_READ, "{read}");
         }
         let header =
@@ -89,8 +89,8 @@ mod tests {
             (b"{", b' '),
             (b"\x1f\x8b", 0),
         ] {
-            let (told, read) = described(begin, then);
-            assert!(told.contains("gave more than 8 MB"), "{told}");
+            let (message, read) = described(begin, then);
+            assert!(message.contains("gave more than 8 MB"), "{message}");
             assert!(read <= 10 << 20, "{read}");
         }
     }

@@ -35,7 +35,7 @@ mod workers;
 use std::time::{Duration, Instant};
 
 use self::chunks_by_thread::TraceChunks;
-pub(crate) use self::chunks_by_thread::damage_told;
+pub(crate) use self::chunks_by_thread::damage_warning;
 use self::index::SidecarIndex;
 use self::places::Places;
 use crate::open::{Index, OpenOptions, TraceBytes};
@@ -126,10 +126,10 @@ pub fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
 pub(crate) fn dag_with_index(
     content: TraceBytes<'_>,
     options: &OpenOptions,
-    beside: Option<&SidecarIndex>,
+    sidecar: Option<&SidecarIndex>,
 ) -> Result<Dag, Error> {
     let bytes = content.bytes;
-    if let Some(dag) = beside.and_then(index::read) {
+    if let Some(dag) = sidecar.and_then(index::read) {
         return Ok(dag);
     }
     let started = Instant::now();
@@ -137,9 +137,9 @@ pub(crate) fn dag_with_index(
     let places = places::places(&chunks);
     if let Some(short) = fold::fold(&chunks, &places, options, content) {
         let slow = options.index == Index::Always || started.elapsed() > SLOW_FOLDING;
-        if let Some(beside) = beside.filter(|_| slow && index::may_have(&chunks)) {
+        if let Some(sidecar) = sidecar.filter(|_| slow && index::may_have(&chunks)) {
             // If it cannot be written, the next reader folds again.
-            let _ = index::write(beside, bytes, &short);
+            let _ = index::write(sidecar, bytes, &short);
         }
         content.release_pages();
         let (raw, _) = replay_run(short.instead(chunks), places, bytes.len())?;
@@ -156,16 +156,16 @@ fn replay_run(
     let counts = survey::survey(&chunks)?;
     let extent = counts.extent();
     let mut raw = RawTrace::default();
-    let mut told = replay::replay(&chunks, &counts, &places, &mut raw);
+    let mut log = replay::replay(&chunks, &counts, &places, &mut raw);
     raw.offs = off_cpu::unite(std::mem::take(&mut raw.offs));
     let strands = raw.strands.iter().map(|s| (s.thread, s.start, s.end));
     off_cpu_estimate::spread(&chunks, extent, strands, &mut raw.offs);
     samples::samples(&chunks, extent, &mut raw);
-    plain_threads::mark(&raw, facts::cpus(&chunks.notes), &places, &mut told);
-    let threads = workers::assign(&told, extent.last - extent.first);
-    raw.meta = facts::meta(&chunks, extent, &told, &threads, &places, size);
+    plain_threads::mark(&raw, facts::cpus(&chunks.notes), &places, &mut log);
+    let threads = workers::assign(&log, extent.last - extent.first);
+    raw.meta = facts::meta(&chunks, extent, &log, &threads, &places, size);
     raw.meta.probe_cost = counts.skipped.probe();
-    raw.pools = workers::pools(&told, &threads, &places, extent.last - extent.first);
+    raw.pools = workers::pools(&log, &threads, &places, extent.last - extent.first);
     start_waits::add(&mut raw, threads.number.len(), &places);
     workers::renumber(&threads, &mut raw);
     raw.late_ends = facts::late_ends(&chunks.notes);

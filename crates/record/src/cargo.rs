@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use workspan_rayon::environment as wrapper;
-use workspan_rayon::notes::{self, Note as Told};
+use workspan_rayon::notes::{self, Note as BuildNote};
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 use workspan_trace::note_keys::WARNING;
@@ -110,7 +110,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     .with_context(|| request.cargo.to_string_lossy().into_owned())?;
 
     let lock = metadata.workspace_root.join("Cargo.lock");
-    let told = lockfile::current(notes::read(&build.notes()), &lock);
+    let build_notes = lockfile::current(notes::read(&build.notes()), &lock);
     let unrecorded = std::fs::read_to_string(spool.join(UNRECORDED)).unwrap_or_default();
     let mut facts = facts(status);
     facts.extend(request.watch.notes(&request.windows));
@@ -125,7 +125,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     let unoptimised =
         optimisation::warning(&name, &metadata.workspace_root, &given.values("--config"));
     facts.extend(unoptimised.map(|text| Note::new(WARNING, text)));
-    facts.extend(gaps(&told).map(|text| Note::new(WARNING, text)));
+    facts.extend(gaps(&build_notes).map(|text| Note::new(WARNING, text)));
     Outcome {
         spool: &spool,
         writing: &writing,
@@ -148,12 +148,12 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     }
     .conclude(|recorded| match recorded {
         [] => not_run(&given, status.success(), &unrecorded, &build.path),
-        [one] if !one.runtimes.is_empty() && !has_rayon(&told) => {
+        [one] if !one.runtimes.is_empty() && !has_rayon(&build_notes) => {
             missed_runtime::silence(Path::new(&one.name), one)
         }
         recorded => {
             let names: Vec<String> = recorded.iter().map(|one| one.name.clone()).collect();
-            Some(no_tasks(&names, &told))
+            Some(no_tasks(&names, &build_notes))
         }
     });
     // The folder stays if a trace is in it.
@@ -313,40 +313,42 @@ fn programs_folder(line: &CargoLine) -> PathBuf {
     Path::new(&target).join(profile)
 }
 
-fn has_rayon(told: &[Told]) -> bool {
-    told.iter().any(|note| note.key == notes::RECORDED)
+fn has_rayon(build_notes: &[BuildNote]) -> bool {
+    build_notes.iter().any(|note| note.key == notes::RECORDED)
 }
 
 /// Warnings for parts of the build that are not recorded, or only partly.
-fn gaps(told: &[Told]) -> impl Iterator<Item = String> {
-    let beside = if has_rayon(told) {
+fn gaps(build_notes: &[BuildNote]) -> impl Iterator<Item = String> {
+    let prefix = if has_rayon(build_notes) {
         "This build's Rayon is only partly recorded"
     } else {
         "Rayon is not recorded"
     };
-    told.iter().filter_map(move |note| match note.key.as_str() {
-        notes::UNRECORDED => Some(format!("{beside}: {}.", note.text)),
-        notes::UNHOOKED => Some(format!(
-            "Less is known about Rayon's scheduler: {}.",
-            note.text
-        )),
-        _ => None,
-    })
+    build_notes
+        .iter()
+        .filter_map(move |note| match note.key.as_str() {
+            notes::UNRECORDED => Some(format!("{prefix}: {}.", note.text)),
+            notes::UNHOOKED => Some(format!(
+                "Less is known about Rayon's scheduler: {}.",
+                note.text
+            )),
+            _ => None,
+        })
 }
 
 /// Why the recording has no task.
-fn no_tasks(names: &[String], told: &[Told]) -> String {
+fn no_tasks(names: &[String], build_notes: &[BuildNote]) -> String {
     let program = match names {
         [one] => format!("`{one}`"),
         _ => "none of the programs".to_owned(),
     };
-    let unrecorded: Vec<&str> = told
+    let unrecorded: Vec<&str> = build_notes
         .iter()
         .filter(|note| note.key == notes::UNRECORDED)
         .map(|note| note.text.as_str())
         .collect();
     // If there are two, the program may use the one that is not recorded.
-    match told
+    match build_notes
         .iter()
         .find(|note| note.key == notes::RECORDED || note.key == notes::UNRECORDED)
     {

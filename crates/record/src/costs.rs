@@ -17,15 +17,15 @@ use crate::trace_file::process_facts::ProcessFacts;
 /// The costs of probes, skipped joins and tasks, recorded tasks and steals, in ticks, and the
 /// measurement that the cost of a steal comes from. `tool` is the folder that has this machine's
 /// costs.
-pub(crate) fn costs(told: &ProcessFacts, clock: &Clock, tool: &Path) -> Vec<Note> {
-    if told.tasks == 0 {
+pub(crate) fn costs(facts: &ProcessFacts, clock: &Clock, tool: &Path) -> Vec<Note> {
+    if facts.tasks == 0 {
         return Vec::new();
     }
     let calibration = calibration::of_this_machine(tool);
-    let notes = told.all(key::RUNTIME);
+    let notes = facts.all(key::RUNTIME);
     let runtimes: Vec<Option<&Runtime>> = notes.iter().map(|n| Runtime::from_note(n)).collect();
     let known: Vec<&Runtime> = runtimes.iter().copied().flatten().collect();
-    let libraries = told.mappings.iter().map(|mapping| mapping.path.as_path());
+    let libraries = facts.mappings.iter().map(|mapping| mapping.path.as_path());
     let burden = steals::burden(tool, &calibration, &known, libraries);
     let ticks = |ns: f64| {
         let known = ns.is_finite() && ns > 0.0;

@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use workspan_trace::fnv::fnv1a;
 
 /// The preloaded library.
 static LIBRARY: &[u8] = include_bytes!(env!("WORKSPAN_PRELOAD_LIBRARY"));
@@ -197,9 +198,5 @@ fn replace(path: &Path, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<()
 
 /// FNV-1a, 64 bits: for names, not for security.
 pub fn hash(text: &OsStr) -> u64 {
-    text.as_bytes()
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        })
+    fnv1a(text.as_bytes().iter().copied())
 }

@@ -55,12 +55,12 @@ impl FlightRecorder {
         writer: PartWriter,
     ) -> std::io::Result<FlightRecorder> {
         let (done, ended) = channel();
-        let (triggers, wanted) = channel::<Trigger>();
+        let (triggers, requests) = channel::<Trigger>();
         let spool = writer.spool().to_owned();
         let writing = Arc::clone(windows);
         let writes = std::thread::Builder::new().name("parts".into());
         let writes = writes.spawn(move || {
-            for trigger in wanted {
+            for trigger in requests {
                 writer.write(&trigger, &writing);
                 writing.part_is_written(trigger.at);
             }
@@ -192,9 +192,9 @@ impl<'a> Watch<'a> {
         }
         self.measured = Instant::now();
         let breakdowns = breakdowns(self.spool);
-        let holds = |of| {
+        let holds = |breakdown| {
             let mut conditions = self.triggers.on.iter();
-            conditions.find_map(|condition| Some((condition, condition.holds(of)?)))
+            conditions.find_map(|condition| Some((condition, condition.holds(breakdown)?)))
         };
         let (condition, percent) = breakdowns.iter().find_map(holds)?;
         Some(format!(

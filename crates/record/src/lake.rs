@@ -32,9 +32,9 @@ pub struct Lake {
 /// It is in neither place; the message says how to install it.
 pub fn program() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().ok();
-    let beside = own.and_then(|own| own.parent().map(PathBuf::from));
+    let own_folder = own.and_then(|own| own.parent().map(PathBuf::from));
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders = beside.into_iter().chain(std::env::split_paths(&path));
+    let mut folders = own_folder.into_iter().chain(std::env::split_paths(&path));
     let found = folders.find_map(|folder| {
         let program = folder.join(PROGRAM);
         program.is_file().then_some(program)

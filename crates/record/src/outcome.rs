@@ -219,17 +219,17 @@ impl Outcome<'_> {
         recorded: Vec<UnnamedTrace>,
         of_run: &mut Vec<FinalTrace>,
     ) -> anyhow::Result<Vec<UnnamedTrace>> {
-        let (kept, others) = processes::of_run(recorded);
+        let (run, others) = processes::of_run(recorded);
         for one in others {
             // A file that cannot be removed is only an additional trace.
             let _ = std::fs::remove_file(&one.half);
         }
-        if kept.len() < 2 {
-            return Ok(kept);
+        if run.len() < 2 {
+            return Ok(run);
         }
         let bundle = self.spool.join("run");
-        let trace = processes::bundle(&kept, &bundle)?;
-        of_run.extend(kept.into_iter().map(|one| one.trace));
+        let trace = processes::bundle(&run, &bundle)?;
+        of_run.extend(run.into_iter().map(|one| one.trace));
         Ok(vec![UnnamedTrace {
             half: bundle,
             trace,
@@ -238,7 +238,7 @@ impl Outcome<'_> {
     }
 
     /// Discards the recording since the last part that was kept.
-    pub fn discard(&self, kept: usize) {
+    pub fn discard(&self, parts: usize) {
         let files = std::fs::read_dir(self.spool)
             .into_iter()
             .flatten()
@@ -249,7 +249,7 @@ impl Outcome<'_> {
             let _ = std::fs::remove_file(file.path());
         }
         self.remove_spool();
-        match kept {
+        match parts {
             0 => say!("workspan: the run ended without a trigger, so no part of it was kept"),
             1 => say!("workspan: the run ended; one part of it is kept"),
             n => say!("workspan: the run ended; {n} parts of it are kept"),
@@ -299,10 +299,10 @@ impl Outcome<'_> {
                     let known = known
                         .map(|note| &note.value)
                         .filter(|_| recorded.is_empty());
-                    let told = traces.last().map(|(_, trace)| &trace.warnings);
-                    let told = told.into_iter().flatten();
+                    let last_warnings = traces.last().map(|(_, trace)| &trace.warnings);
+                    let last_warnings = last_warnings.into_iter().flatten();
                     if self.report.is_none() {
-                        for warning in without_line_tables(told.chain(known)) {
+                        for warning in without_line_tables(last_warnings.chain(known)) {
                             say!("workspan: {warning}");
                         }
                     }

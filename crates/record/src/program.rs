@@ -101,7 +101,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         // directory.
         workspace.root = std::env::current_dir().ok();
     }
-    let kept = KeptParts::default();
+    let written_parts = KeptParts::default();
     let parts = request.windows.is_triggered().then(|| PartWriter {
         spool: spool.clone(),
         folder: folder.clone(),
@@ -111,7 +111,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         tool: tools.folder.clone(),
         follow: request.followed.follow,
         lake: request.watch.lake.clone(),
-        kept: Arc::clone(&kept),
+        written_parts: Arc::clone(&written_parts),
     });
     let stall = request.watch.stall;
     let ran = child::run(&mut run, &request.windows, &spool, stall, parts).inspect_err(|_| {
@@ -149,7 +149,11 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         lake: request.watch.lake.as_ref(),
     };
     if !request.windows.keep_end(status.code()) {
-        outcome.discard(kept.lock().map_or(0, |kept| kept.len()));
+        outcome.discard(
+            written_parts
+                .lock()
+                .map_or(0, |written_parts| written_parts.len()),
+        );
         return Ok(child::end_like(status));
     }
     outcome.conclude(|recorded| Some(nothing(recorded, &path, request.followed.follow)));

@@ -61,9 +61,9 @@ pub enum Choice {
 /// at random, so it says nothing about the number of subtrees, but as much as others about their
 /// content.
 pub const LEARNT: u64 = 1 << 32;
-/// Added to the recorded level if the class is one of tasks, not of joins: everything that the
+/// Added to the recorded level of a class of tasks, as opposed to joins: everything that the
 /// current task does is skipped, or recorded in full.
-pub const OF_TASKS: u64 = 1 << 33;
+pub const TASK_CLASS: u64 = 1 << 33;
 
 /// The bit position, in the recorded level of a sampled subtree, of the number of subtrees that it
 /// represents, including itself. Probabilities depend on earlier samples, so this number differs

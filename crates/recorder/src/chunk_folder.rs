@@ -45,7 +45,7 @@ pub(crate) struct ChunkStart {
 /// The state of a thread that folds.
 pub(crate) struct Folder {
     fold: Fold,
-    kept: u64,
+    unfolded_sites: u64,
     /// The chunk that the thread does not write to.
     other: Option<MappedChunk>,
     /// Bytes at the beginning of the thread's chunk that were fed already, and the time after them.
@@ -133,7 +133,7 @@ impl Folder {
         }
         Some(Box::new(Folder {
             fold: Fold::new(thread, (tasks, scopes), grain.options(recording)),
-            kept: grain.unfolded_site_count(),
+            unfolded_sites: grain.unfolded_site_count(),
             other: None,
             prefix: 0,
             base,
@@ -259,8 +259,8 @@ impl Folder {
     fn feed(&mut self, recording: &Recording, records: &[u8]) {
         if let Some(grain) = &recording.grain {
             self.fold.set_grain(grain.ticks(recording));
-            if grain.unfolded_site_count() != self.kept {
-                self.kept = grain.unfolded_site_count();
+            if grain.unfolded_site_count() != self.unfolded_sites {
+                self.unfolded_sites = grain.unfolded_site_count();
                 self.fold.set_unfolded_sites(grain.unfolded_sites());
             }
         }

@@ -84,7 +84,7 @@ impl ChunkQueue {
         if self.parts.triggered && !signals.is_empty() {
             return None;
         }
-        let kept = self.parts.intervals(self.start, &signals, now)?;
+        let kept_intervals = self.parts.intervals(self.start, &signals, now)?;
         // Chunks that are kept for now may be released later.
         let moves = self.parts.ring.is_some() && signals.is_empty();
         let mut full = self.full.lock().ok()?;
@@ -92,16 +92,16 @@ impl ChunkQueue {
             if first.to.saturating_add(SIGNAL_DELAY_NS) >= now {
                 return None;
             }
-            let wanted = |&(from, to): &(u64, u64)| {
+            let overlaps = |&(from, to): &(u64, u64)| {
                 first.from <= to.saturating_add(TIME_TOLERANCE_NS)
                     && from <= first.to.saturating_add(TIME_TOLERANCE_NS)
             };
-            let wanted = kept.iter().any(wanted);
-            if wanted && moves {
+            let is_kept = kept_intervals.iter().any(overlaps);
+            if is_kept && moves {
                 return None;
             }
             full.pop_front();
-            if !wanted {
+            if !is_kept {
                 return Some(first.place);
             }
         }

@@ -141,14 +141,14 @@ mod tests {
     #[test]
     fn time_that_a_thread_did_not_run_is_kept_with_what_it_ran() {
         let first = reading(10, 1_000_000, 500);
-        let told = first.until(&reading(40, 2_000_000, 900_500), 7);
+        let entry = first.until(&reading(40, 2_000_000, 900_500), 7);
         let expected = CpuReading {
             thread: 7,
             from: 10,
             to: 40,
             ran_ns: 900_000,
         };
-        assert_eq!(told, Some(expected));
+        assert_eq!(entry, Some(expected));
         assert_eq!(first.until(&reading(40, 2_000_000, 999_000), 7), None);
         let off = first.off_until(&reading(40, 2_000_000, 900_500));
         let (from, to, ticks) = (10, 40, 3);
@@ -163,8 +163,11 @@ mod tests {
         let before = Reading::now().expect("a reading");
         std::thread::sleep(std::time::Duration::from_millis(50));
         let slept = Reading::now().expect("a second reading");
-        let told = before.until(&slept, 0).expect("the thread slept");
-        assert!(told.ran_ns < 25_000_000 && told.to > told.from, "{told:?}");
+        let entry = before.until(&slept, 0).expect("the thread slept");
+        assert!(
+            entry.ran_ns < 25_000_000 && entry.to > entry.from,
+            "{entry:?}"
+        );
         while Reading::now().is_some_and(|now| now.ran_ns < slept.ran_ns + 50_000_000) {
             core::hint::spin_loop();
         }

@@ -75,7 +75,7 @@ pub fn fold(folding: Folding) {
 pub(crate) struct Grain {
     folding: Folding,
     /// Sites that are never folded, in ascending order, and their number.
-    kept: Lock<Vec<u32>>,
+    unfolded: Lock<Vec<u32>>,
     kept_count: AtomicU64,
     /// The largest grain used, in ns.
     largest: AtomicU64,
@@ -91,7 +91,7 @@ impl Grain {
         let folding = FOLDING.get().filter(|f| f.when != FoldWhen::Off)?;
         Some(Grain {
             folding: folding.clone(),
-            kept: Lock::new(Vec::new()),
+            unfolded: Lock::new(Vec::new()),
             kept_count: AtomicU64::new(0),
             largest: AtomicU64::new(0),
             strands: AtomicU64::new(0),
@@ -173,7 +173,9 @@ impl Grain {
 
     /// The sites that are never folded, in ascending order.
     pub(crate) fn unfolded_sites(&self) -> Vec<u32> {
-        self.kept.lock().map_or_else(|_| Vec::new(), |k| k.clone())
+        self.unfolded
+            .lock()
+            .map_or_else(|_| Vec::new(), |k| k.clone())
     }
 
     /// Checks a new site against the list of sites that are never folded.
@@ -184,10 +186,10 @@ impl Grain {
             _ => false,
         };
         if self.folding.keep.iter().any(is)
-            && let Ok(mut kept) = self.kept.lock()
-            && let Err(at) = kept.binary_search(&id)
+            && let Ok(mut sites) = self.unfolded.lock()
+            && let Err(at) = sites.binary_search(&id)
         {
-            kept.insert(at, id);
+            sites.insert(at, id);
             self.kept_count.fetch_add(1, Ordering::Release);
         }
     }

@@ -122,18 +122,18 @@ mod tests {
             mapping(0x8000, "alpha"),
             mapping(0x8000, "beta"),
         );
-        let told = segments.update(vec![program.clone(), alpha.clone()]);
-        assert_eq!(told, [program.clone(), alpha.clone()]);
+        let added = segments.update(vec![program.clone(), alpha.clone()]);
+        assert_eq!(added, [program.clone(), alpha.clone()]);
         assert_eq!(segments.shown_address(0x8010), Some(0x8010));
         assert_eq!(segments.shown_address(0x9010), None);
 
-        let told = segments.update(vec![program.clone(), beta.clone()]);
-        assert_eq!(told.len(), 1);
-        assert_eq!(told[0].path, beta.path);
+        let added = segments.update(vec![program.clone(), beta.clone()]);
+        assert_eq!(added.len(), 1);
+        assert_eq!(added[0].path, beta.path);
         let of_beta = segments.shown_address(0x8010).expect("it is mapped");
-        assert!((told[0].start..told[0].end).contains(&of_beta));
+        assert!((added[0].start..added[0].end).contains(&of_beta));
         // The same position in the file.
-        assert_eq!(of_beta - told[0].bias, 0x8010 - beta.bias);
+        assert_eq!(of_beta - added[0].bias, 0x8010 - beta.bias);
         assert_eq!(segments.shown_address(0x1010), Some(0x1010));
 
         assert_eq!(segments.update(vec![program.clone(), alpha]), []);

@@ -251,9 +251,9 @@ pub fn start(
         used: system::process_cpu_ns(),
         finished,
     });
-    let mut wanted = Counters::new(counters);
-    wanted.name(|name| crate::intern::label_of(&recording, name.to_owned()));
-    recording.counters = wanted;
+    let mut named = Counters::new(counters);
+    named.name(|name| crate::intern::label_of(&recording, name.to_owned()));
+    recording.counters = named;
     RECORDING.store(Box::into_raw(recording), Ordering::Release);
     abi::use_table(&raw const crate::table::TABLE);
     STATE.empty_in_children();

@@ -242,9 +242,10 @@ pub fn is_setting(variable: &str) -> bool {
 
 /// The variables that set the number of threads of a recorded runtime, each once.
 pub fn thread_count_variables() -> impl Iterator<Item = &'static str> {
-    let of = |at: usize| ALL[at].thread_count_variable;
-    (0..ALL.len())
-        .filter_map(move |at| of(at).filter(|_| (0..at).all(|before| of(before) != of(at))))
+    let variable = |at: usize| ALL[at].thread_count_variable;
+    (0..ALL.len()).filter_map(move |at| {
+        variable(at).filter(|_| (0..at).all(|before| variable(before) != variable(at)))
+    })
 }
 
 fn file_name(file: &Path) -> &str {

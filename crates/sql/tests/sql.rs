@@ -439,14 +439,14 @@ fn folded_tasks_are_counted_and_told() {
         .unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "n,f,r\r\n3,2,3\r\n");
     // Only queries that read rows of tasks get the note that some are missing.
-    let told = |query: &str| run.missing_rows_note(&database.columns_read_by(query).unwrap());
-    let said = told("select count(*) from tasks").unwrap();
+    let note_of = |query: &str| run.missing_rows_note(&database.columns_read_by(query).unwrap());
+    let said = note_of("select count(*) from tasks").unwrap();
     assert!(
         said.contains("2 tasks are folded and have no rows in `tasks`"),
         "{said}"
     );
-    assert!(told("select sum(time) from strands").is_some());
-    assert!(told("select tasks from runs").is_none());
+    assert!(note_of("select sum(time) from strands").is_some());
+    assert!(note_of("select tasks from runs").is_none());
     let path = folder.path().join("runs.db");
     append::<Error>(&path, 1, |_, number| Ok(made(number))).unwrap();
     let file = Database::read_only(&path).unwrap();

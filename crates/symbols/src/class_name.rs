@@ -33,7 +33,7 @@ const NAMESPACES: [&str; 4] = [
 
 /// Parses the symbol of a type's name (`_ZTS…`); any other text is taken as it is. `None` for an
 /// empty text.
-pub(crate) fn of(symbol: &str) -> Option<ClassName> {
+pub(crate) fn from_symbol(symbol: &str) -> Option<ClassName> {
     if symbol.is_empty() {
         return None;
     }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     fn short(symbol: &str) -> String {
-        of(symbol).unwrap().short
+        from_symbol(symbol).unwrap().short
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         ] {
             assert_eq!(short(symbol), name, "{symbol}");
         }
-        assert_eq!(of(""), None);
+        assert_eq!(from_symbol(""), None);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
         let argument = "x".repeat(500);
         let symbol =
             format!("_ZTSN3tbb6detail2d113function_taskIZN3app4TreeI500{argument}E4walkEvEUlvE_EE");
-        let name = of(&symbol).unwrap();
+        let name = from_symbol(&symbol).unwrap();
         assert_eq!(name.short, "app::Tree::walk");
         let whole = format!("app::Tree<{argument}>::walk()::{{lambda()#1}}");
         assert_eq!(name.whole, Some(whole));

@@ -37,17 +37,17 @@ pub fn stacks(
     mappings: &[Mapping],
     workspace: &Workspace,
 ) -> Vec<Vec<CodeFrame>> {
-    let mut wanted: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
+    let mut offsets_by_path: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
     let mut places: BTreeSet<(usize, u64)> = BTreeSet::new();
     for chain in chains {
         places.extend(located(chain, mappings));
     }
     for &(mapping, offset) in &places {
         let path = &mappings[mapping].path;
-        wanted.entry(path).or_default().insert(offset);
+        offsets_by_path.entry(path).or_default().insert(offset);
     }
     let mut known: BTreeMap<&Path, BTreeMap<u64, Vec<Frame>>> = BTreeMap::new();
-    for (path, offsets) in &wanted {
+    for (path, offsets) in &offsets_by_path {
         if !path.is_absolute() {
             continue;
         }
@@ -56,8 +56,8 @@ pub fn stacks(
         };
         let offsets: Vec<u64> = offsets.iter().copied().collect();
         // A module that can't be read is reported with the sites; its frames are module and offset.
-        if let Ok(told) = module::ask(path, &mapping.build_id, &offsets, &[], &[]) {
-            known.insert(path, told.frames);
+        if let Ok(module) = module::ask(path, &mapping.build_id, &offsets, &[], &[]) {
+            known.insert(path, module.frames);
         }
     }
     let root = workspace.root.as_deref();
@@ -99,13 +99,13 @@ fn own<'a>(places: impl Iterator<Item = &'a Vec<CodeFrame>>) -> Vec<CodeFrame> {
         }
     }
     // Frames beyond it belong to the caller of another task, or to the runtime.
-    let kept = first.map_or(frames.len(), |runtime| runtime + 1);
-    let mut kept: Vec<CodeFrame> = frames[..kept].iter().copied().cloned().collect();
-    if let Some(frame) = first.and_then(|runtime| kept.get_mut(runtime)) {
+    let count = first.map_or(frames.len(), |runtime| runtime + 1);
+    let mut own_frames: Vec<CodeFrame> = frames[..count].iter().copied().cloned().collect();
+    if let Some(frame) = first.and_then(|runtime| own_frames.get_mut(runtime)) {
         // The position inside the runtime is of no interest.
         (frame.runtime, frame.file, frame.line) = (true, None, None);
     }
-    kept
+    own_frames
 }
 
 /// The modules that contain the chain's addresses, with the offset of the call in each.

@@ -42,11 +42,11 @@ pub(crate) fn find<'a>(
     if name.file_name() != Some(name.as_os_str()) {
         return None;
     }
-    let beside = Path::new(SYSTEM).join(folder.strip_prefix("/").unwrap_or(folder));
+    let system_folder = Path::new(SYSTEM).join(folder.strip_prefix("/").unwrap_or(folder));
     let places = [
         folder.join(name),
         folder.join(".debug").join(name),
-        beside.join(name),
+        system_folder.join(name),
     ];
     places
         .into_iter()

@@ -115,7 +115,7 @@ fn language(unit: UnitRef<'_, Slice<'_>>) -> Language {
         .ok()
         .and_then(|root| root.attr_value(gimli::DW_AT_language));
     match value {
-        Some(AttributeValue::Language(number)) => Language::of(number),
+        Some(AttributeValue::Language(number)) => Language::from_dwarf(number),
         _ => Language::Other,
     }
 }

@@ -19,15 +19,15 @@ const MAX_ROWS: usize = 50_000_000;
 
 /// First rows by address; each unit's table is read once.
 pub(crate) struct EntryLines {
-    wanted: BTreeSet<u64>,
+    addresses: BTreeSet<u64>,
     units: RefCell<BTreeMap<Key, BTreeMap<u64, u32>>>,
 }
 
 impl EntryLines {
     /// Prepares for these addresses as linked.
-    pub(crate) fn of(wanted: BTreeSet<u64>) -> Self {
+    pub(crate) fn new(addresses: BTreeSet<u64>) -> Self {
         Self {
-            wanted,
+            addresses,
             units: RefCell::default(),
         }
     }
@@ -57,7 +57,7 @@ impl EntryLines {
                 continue;
             }
             let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
-            if let (Some(line), true) = (line, self.wanted.contains(&row.address())) {
+            if let (Some(line), true) = (line, self.addresses.contains(&row.address())) {
                 let begins = row.is_stmt();
                 let known = first.entry(row.address()).or_insert((begins, line));
                 if begins && !known.0 {

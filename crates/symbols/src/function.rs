@@ -15,7 +15,7 @@ pub(crate) enum Language {
 
 impl Language {
     /// The language with DWARF's number.
-    pub(crate) fn of(number: gimli::DwLang) -> Self {
+    pub(crate) fn from_dwarf(number: gimli::DwLang) -> Self {
         match number {
             gimli::DW_LANG_Fortran77
             | gimli::DW_LANG_Fortran90

@@ -72,16 +72,18 @@ pub(crate) fn ask(
     build_id: &[u8],
     offsets: &[u64],
     jumps: &[Jump],
-    wanted: &[SourcePosition],
+    positions: &[SourcePosition],
 ) -> Result<ModuleFrames, String> {
     // The parsers are foreign libraries, and a damaged file can make them panic where arithmetic is
     // checked.
-    std::panic::catch_unwind(|| read(path, build_id, offsets, jumps, wanted)).unwrap_or_else(|_| {
-        Err(format!(
-            "{}: its debug information is damaged",
-            path.display()
-        ))
-    })
+    std::panic::catch_unwind(|| read(path, build_id, offsets, jumps, positions)).unwrap_or_else(
+        |_| {
+            Err(format!(
+                "{}: its debug information is damaged",
+                path.display()
+            ))
+        },
+    )
 }
 
 fn read(
@@ -89,7 +91,7 @@ fn read(
     build_id: &[u8],
     offsets: &[u64],
     jumps: &[Jump],
-    wanted: &[SourcePosition],
+    positions: &[SourcePosition],
 ) -> Result<ModuleFrames, String> {
     let store = Store::default();
     let object = store.open(path)?;
@@ -111,20 +113,20 @@ fn read(
     let module = Module {
         users: !workspace::is_system_library(path),
         lines: lines(&store, debug, debug_path)?,
-        symbols: Symbols::of(&match &separate {
+        symbols: Symbols::from_objects(&match &separate {
             Some((_, debug)) => vec![&object, debug],
             None => vec![&object],
         }),
-        split: Split::of(&store, path, debug_path),
+        split: Split::new(&store, path, debug_path),
         enclosing: EnclosingFunctions::default(),
-        entry_lines: EntryLines::of(
+        entry_lines: EntryLines::new(
             offsets
                 .iter()
                 .filter_map(|&offset| virtual_address(&object, offset))
                 .collect(),
         ),
     };
-    let mut told = ModuleFrames {
+    let mut module_frames = ModuleFrames {
         lines: has_lines(debug),
         ..ModuleFrames::default()
     };
@@ -133,22 +135,22 @@ fn read(
             Some(address) => module.frames(address),
             None => Vec::new(),
         };
-        told.frames.insert(offset, frames);
+        module_frames.frames.insert(offset, frames);
     }
-    let code = Code::of(&object);
+    let code = Code::from_object(&object);
     for &(returns, inside) in jumps {
         let both = virtual_address(&object, returns).zip(virtual_address(&object, inside));
         if let Some((call, next)) = both {
             let found = code.jumps(&module.symbols, call, next).into_iter();
             let frames: Vec<Frame> = found.flat_map(|at| module.frames(at)).collect();
             if !frames.is_empty() {
-                told.jumped.insert((returns, inside), frames);
+                module_frames.jumped.insert((returns, inside), frames);
             }
         }
     }
-    told.positions = module.positions(wanted);
-    told.warning = missing(path, &module.split);
-    Ok(told)
+    module_frames.positions = module.positions(positions);
+    module_frames.warning = missing(path, &module.split);
+    Ok(module_frames)
 }
 
 /// The debug information in an object file.
@@ -228,7 +230,7 @@ impl Module<'_> {
                 let name = frame.function.as_ref().and_then(|f| {
                     let raw = f.raw_name().ok()?;
                     anonymous |= function::is_anonymous(&raw);
-                    let name = function::readable(&raw, f.language.map(Language::of));
+                    let name = function::readable(&raw, f.language.map(Language::from_dwarf));
                     (!name.is_empty()).then_some(name)
                 });
                 frames.push(Frame {
@@ -280,16 +282,16 @@ impl Module<'_> {
     }
 
     /// One pass over the line tables for all requested positions.
-    fn positions(&self, wanted: &[SourcePosition]) -> Vec<Option<Frame>> {
-        let mut found: Vec<Option<Frame>> = vec![None; wanted.len()];
+    fn positions(&self, positions: &[SourcePosition]) -> Vec<Option<Frame>> {
+        let mut found: Vec<Option<Frame>> = vec![None; positions.len()];
         let mut by_line: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, position) in wanted.iter().enumerate() {
+        for (index, position) in positions.iter().enumerate() {
             by_line.entry(position.line).or_default().push(index);
         }
         let Ok(ranges) = self.lines.find_location_range(0, u64::MAX) else {
             return found;
         };
-        if wanted.is_empty() {
+        if positions.is_empty() {
             return found;
         }
         for (address, _, location) in ranges {
@@ -300,7 +302,7 @@ impl Module<'_> {
                 // The first code of a line may be an unnamed copy inlined elsewhere, so the search
                 // goes on until there is a name.
                 if found[index].as_ref().is_some_and(|f| f.function.is_some())
-                    || !same_file(file, &wanted[index].file)
+                    || !same_file(file, &positions[index].file)
                 {
                     continue;
                 }

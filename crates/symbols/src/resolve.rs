@@ -1,16 +1,18 @@
 //! Turns raw sites into positions.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+mod modules;
+
+use std::path::Path;
 
 use workspan_trace::function_name::short;
 
 use crate::class_name;
 use crate::function;
 use crate::mapping::{self, Mapping};
-use crate::module::{self, Frame, Jump, ModuleFrames, SourcePosition};
+use crate::module::Frame;
 use crate::source::Sources;
 use crate::workspace::{self, Ownership, Workspace};
+use modules::{Modules, call, jump};
 
 /// A site as recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,152 +121,6 @@ fn followed(own: &[(Position, Option<usize>)], index: usize) -> &Position {
     &own[index].0
 }
 
-/// The address of the call itself, not of the instruction after it.
-fn call(address: u64, returns: bool) -> u64 {
-    if returns {
-        address.saturating_sub(1)
-    } else {
-        address
-    }
-}
-
-/// The results from all modules for all sites.
-struct Modules {
-    told: BTreeMap<PathBuf, ModuleFrames>,
-    /// For each location site, the frame there.
-    located: BTreeMap<usize, Frame>,
-    /// Folders in which compilers ran, according to other files.
-    folders: BTreeSet<PathBuf>,
-    warnings: Vec<String>,
-}
-
-impl Modules {
-    fn ask(sites: &[Site], mappings: &[Mapping]) -> Self {
-        let mut offsets: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
-        let mut jumps: BTreeMap<&Path, BTreeSet<Jump>> = BTreeMap::new();
-        let mut wanted: Vec<(usize, SourcePosition)> = Vec::new();
-        let mut add = |address: u64| {
-            if let Some((index, offset)) = mapping::find(mappings, address) {
-                offsets
-                    .entry(&mappings[index].path)
-                    .or_default()
-                    .insert(offset);
-            }
-        };
-        for (index, site) in sites.iter().enumerate() {
-            match site {
-                Site::Location { file, line } => {
-                    wanted.push((
-                        index,
-                        SourcePosition {
-                            file: file.clone(),
-                            line: *line,
-                        },
-                    ));
-                }
-                Site::Stack { addresses, .. } | Site::Calls { addresses, .. } => {
-                    addresses.iter().for_each(|&a| add(call(a, true)));
-                    for pair in addresses.windows(2) {
-                        if let Some((index, jump)) = jump(mappings, pair[0], pair[1]) {
-                            let of_module = jumps.entry(&mappings[index].path);
-                            of_module.or_default().insert(jump);
-                        }
-                    }
-                }
-                Site::Address { address, returns } => add(call(*address, *returns)),
-                Site::Label(_) => {}
-            }
-        }
-        let mut modules = Self {
-            told: BTreeMap::new(),
-            located: BTreeMap::new(),
-            folders: BTreeSet::new(),
-            warnings: Vec::new(),
-        };
-        let mut seen = BTreeSet::new();
-        for mapping in mappings {
-            if !mapping.path.is_absolute() || !seen.insert(&mapping.path) {
-                continue;
-            }
-            let offsets: Vec<u64> = offsets
-                .get(mapping.path.as_path())
-                .map_or_else(Vec::new, |set| set.iter().copied().collect());
-            wanted.retain(|(index, _)| !modules.located.contains_key(index));
-            if offsets.is_empty() && wanted.is_empty() {
-                continue;
-            }
-            let positions: Vec<SourcePosition> = wanted.iter().map(|(_, w)| w.clone()).collect();
-            let jumps: Vec<Jump> = jumps
-                .get(mapping.path.as_path())
-                .map_or_else(Vec::new, |set| set.iter().copied().collect());
-            match module::ask(
-                &mapping.path,
-                &mapping.build_id,
-                &offsets,
-                &jumps,
-                &positions,
-            ) {
-                Ok(told) => {
-                    for ((index, _), frame) in wanted.iter().zip(&told.positions) {
-                        if let Some(frame) = frame {
-                            let folder = match &sites[*index] {
-                                Site::Location { file, .. } => {
-                                    frame.file.as_deref().and_then(|f| f.strip_suffix(&**file))
-                                }
-                                _ => None,
-                            };
-                            modules.folders.extend(folder.map(PathBuf::from));
-                            modules.located.insert(*index, frame.clone());
-                        }
-                    }
-                    modules.warnings.extend(told.warning.clone());
-                    // The first module is the program itself; a library only counts if sites lie in
-                    // it.
-                    if !told.lines
-                        && !offsets.is_empty()
-                        && (seen.len() == 1
-                            || !workspace::is_system_library(&mapping.path)
-                                && !workspace::is_runtime_library(&mapping.path))
-                    {
-                        modules.warnings.push(format!(
-                            "{}: has no line tables (stripped, or built without debug information), so what it calls is \
-                             shown by function or address, not by line; compile it with -g (cargo: debug = \
-                             \"line-tables-only\", strip = \"none\"), or put its debug file beside it.",
-                            mapping.path.display()
-                        ));
-                    }
-                    modules.told.insert(mapping.path.clone(), told);
-                }
-                Err(warning) => modules.warnings.push(warning),
-            }
-        }
-        modules
-    }
-}
-
-/// The lookup in a module for two return addresses, a frame's and its caller's, if both lie in one
-/// module.
-fn jump(mappings: &[Mapping], inner: u64, outer: u64) -> Option<(usize, Jump)> {
-    let (index, inside) = mapping::find(mappings, call(inner, true))?;
-    let (other, before) = mapping::find(mappings, call(outer, true))?;
-    (mappings[index].path == mappings[other].path).then_some((index, (before + 1, inside)))
-}
-
-impl Modules {
-    /// The absolute path of a file that the compiler was given by a relative path: in the folder of
-    /// another such file.
-    fn absolute(&self, file: &str) -> Option<String> {
-        if file.starts_with('/') {
-            return Some(file.to_owned());
-        }
-        self.folders
-            .iter()
-            .map(|folder| folder.join(file))
-            .find(|path| path.is_file())
-            .map(|path| path.to_string_lossy().into_owned())
-    }
-}
-
 fn is_runtime(frame: &Frame) -> bool {
     frame.file.as_deref().is_some_and(workspace::is_runtime)
         || frame.function.as_deref().is_some_and(function::is_runtime)
@@ -338,7 +194,7 @@ impl Resolver<'_> {
         if at.is_some_and(|f| f.line.is_some()) {
             return self.frame(at, innermost);
         }
-        match class_name::of(name) {
+        match class_name::from_symbol(name) {
             Some(name) => Position {
                 label: name.short,
                 function: name.whole,
@@ -365,8 +221,8 @@ impl Resolver<'_> {
         let inner = depth.checked_sub(1).map(|inner| addresses[inner]);
         let jumped = inner.and_then(|inner| {
             let (index, jump) = jump(self.mappings, inner, address)?;
-            let told = self.modules.told.get(&self.mappings[index].path)?;
-            told.jumped.get(&jump)
+            let frames = self.modules.frames.get(&self.mappings[index].path)?;
+            frames.jumped.get(&jump)
         });
         let mut frames = jumped.cloned().unwrap_or_default();
         frames.extend(self.frames(call(address, true)));
@@ -378,7 +234,7 @@ impl Resolver<'_> {
         mapping::find(self.mappings, address)
             .and_then(|(index, offset)| {
                 self.modules
-                    .told
+                    .frames
                     .get(&self.mappings[index].path)?
                     .frames
                     .get(&offset)

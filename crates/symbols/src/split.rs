@@ -25,7 +25,7 @@ pub(crate) struct Split<'a> {
 impl<'a> Split<'a> {
     /// Prepares for the module at `module`, whose debug information is in the file at `debug` (the
     /// same file, or a separate one). The package is `<file>.dwp` next to either.
-    pub(crate) fn of(store: &'a Store, module: &Path, debug: &Path) -> Self {
+    pub(crate) fn new(store: &'a Store, module: &Path, debug: &Path) -> Self {
         let package = [debug, module].iter().find_map(|file| {
             let mut path = file.as_os_str().to_owned();
             path.push(".dwp");
@@ -79,8 +79,8 @@ impl<'a> Split<'a> {
         });
         let named = folder.join(name);
         // First the path that the compiler wrote, then the module's current folder.
-        let beside = self.folder.join(name.file_name()?);
-        let found = [&named, &beside]
+        let same_folder = self.folder.join(name.file_name()?);
+        let found = [&named, &same_folder]
             .into_iter()
             .find_map(|path| self.file(path, load.dwo_id, &load.parent));
         if found.is_none() {

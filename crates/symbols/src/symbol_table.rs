@@ -13,7 +13,7 @@ pub(crate) struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    pub(crate) fn of(objects: &[&Object<'a>]) -> Self {
+    pub(crate) fn from_objects(objects: &[&Object<'a>]) -> Self {
         let mut symbols = Self::default();
         for object in objects {
             for symbol in object.symbols().chain(object.dynamic_symbols()) {

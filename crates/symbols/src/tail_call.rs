@@ -29,7 +29,7 @@ pub(crate) struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    pub(crate) fn of(object: &Object<'a>) -> Self {
+    pub(crate) fn from_object(object: &Object<'a>) -> Self {
         let x86 = object.architecture() == object::Architecture::X86_64;
         let code = object
             .sections()

@@ -99,8 +99,7 @@ impl<'a> Unwinder<'a> {
     }
 }
 
-/// Whether the callers of a module's code are searched for. Those of a runtime's are not of
-/// interest.
+/// Whether the callers of a module's code are looked up. A runtime's callers are of no interest.
 fn is_unwound(path: &Path) -> bool {
     path == Path::new(VDSO)
         || workspace::is_system_library(path) && !workspan_runtimes::is_module(path)
@@ -123,20 +122,20 @@ impl Tables {
         let read = || {
             if path == Path::new(VDSO) {
                 let image = vdso()?;
-                return Tables::of(&object::File::parse(&*image).ok()?);
+                return Tables::from_object(&object::File::parse(&*image).ok()?);
             }
             let store = Store::default();
             let object = store.open(path).ok()?;
             let is_other = |now: &[u8]| !build_id.is_empty() && now != build_id;
             match crate::object_file::build_id(&object).is_some_and(is_other) {
                 true => None,
-                false => Tables::of(&object),
+                false => Tables::from_object(&object),
             }
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok()?
     }
 
-    fn of<'a, R: ReadRef<'a>>(object: &object::File<'a, R>) -> Option<Tables> {
+    fn from_object<'a, R: ReadRef<'a>>(object: &object::File<'a, R>) -> Option<Tables> {
         if object.architecture() != object::Architecture::X86_64 {
             return None;
         }

@@ -82,11 +82,11 @@ impl FoldedRecord {
     /// Appends the record's bytes (without their length).
     pub fn encode(&self, out: &mut Vec<u8>) {
         let places = self.block_places();
-        let told = self.told(places);
-        push_varint(out, told);
+        let flags = self.flags(places);
+        push_varint(out, flags);
         push_varint(out, self.work);
         push_varint(out, self.tasks);
-        if told & JOINS == 0 {
+        if flags & JOINS == 0 {
             push_varint(out, self.spawns);
             push_varint(out, self.syncs);
             push_varint(out, self.strands);
@@ -106,13 +106,13 @@ impl FoldedRecord {
             push_varint(out, u64::from(edges.wrapping_sub(before.1)));
             before = (weight, edges);
         }
-        if told & SPAN == 0 {
+        if flags & SPAN == 0 {
             push_varint(out, self.span);
         }
         push_varint(out, self.sites.len() as u64);
         for site in &self.sites {
             push_varint(out, u64::from(site.site));
-            if told & COUNTS == 0 {
+            if flags & COUNTS == 0 {
                 push_varint(out, site.count);
             }
             push_varint(out, self.work.wrapping_sub(site.work));
@@ -132,17 +132,17 @@ impl FoldedRecord {
                 push_varint(out, u64::from(from));
                 push_varint(out, u64::from(to));
             }
-            if told & BLOCKS == 0 || i + 1 < self.blocks.len() {
+            if flags & BLOCKS == 0 || i + 1 < self.blocks.len() {
                 push_varint(out, work);
             }
         }
-        if told & PROBES != 0 {
+        if flags & PROBES != 0 {
             push_varint(out, self.probes);
         }
-        if told & BETWEEN != 0 {
+        if flags & BETWEEN != 0 {
             push_varint(out, self.between);
         }
-        if told & OFF_CPU != 0 {
+        if flags & OFF_CPU != 0 {
             push_varint(out, self.off_cpu);
             push_varint(out, self.folding_off_cpu);
         }
@@ -154,7 +154,7 @@ impl FoldedRecord {
 
     /// The flags for fields that are left out because they follow from others, and for optional
     /// fields. `places` is the bit set of its blocks.
-    fn told(&self, places: Option<u64>) -> u64 {
+    fn flags(&self, places: Option<u64>) -> u64 {
         let counted = |site: &FoldedSite| Some(site.count) == sum(site.lengths.iter());
         let blocks = sum(self.blocks.iter().map(|b| &b.2));
         let joins = self.spawns == self.syncs
@@ -177,7 +177,7 @@ impl FoldedRecord {
     /// The start and end places of the blocks as a bit set; `None` unless they are all unknown or
     /// among the record's few sites, and in order.
     fn block_places(&self) -> Option<u64> {
-        let places = Places::of(&self.sites)?;
+        let places = Places::from_sites(&self.sites)?;
         let mut bits = 0;
         for &(from, to, _) in &self.blocks {
             let bit = 1 << places.pair(from, to)?;
@@ -200,7 +200,7 @@ impl FoldedRecord {
     /// bytes are not a record; the contents are then unspecified.
     pub fn read(&mut self, bytes: &[u8]) -> Option<()> {
         let mut f = Fields::new(bytes);
-        let Head { told, sums, paths } = Head::read(&mut f)?;
+        let Head { flags, sums, paths } = Head::read(&mut f)?;
         (self.work, self.span) = (paths.work(), paths.span());
         (self.tasks, self.spawns, self.syncs) = (sums.tasks, sums.spawns, sums.syncs);
         (self.strands, self.levels) = (sums.strands, sums.levels);
@@ -221,17 +221,17 @@ impl FoldedRecord {
                 self.sites.push(FoldedSite::default());
             }
             let site = self.sites.get_mut(i as usize)?;
-            site.read(&mut f, told, self.work)?;
+            site.read(&mut f, flags, self.work)?;
         }
-        self.read_blocks(&mut f, told)?;
-        self.probes = if told & PROBES != 0 { f.number()? } else { 0 };
-        self.between = if told & BETWEEN != 0 { f.number()? } else { 0 };
-        (self.off_cpu, self.folding_off_cpu) = if told & OFF_CPU != 0 {
+        self.read_blocks(&mut f, flags)?;
+        self.probes = if flags & PROBES != 0 { f.number()? } else { 0 };
+        self.between = if flags & BETWEEN != 0 { f.number()? } else { 0 };
+        (self.off_cpu, self.folding_off_cpu) = if flags & OFF_CPU != 0 {
             (f.number()?, f.number()?)
         } else {
             (0, 0)
         };
-        self.source = if told & SOURCE != 0 {
+        self.source = if flags & SOURCE != 0 {
             Some((f.number()?, f.number()?))
         } else {
             None
@@ -239,10 +239,10 @@ impl FoldedRecord {
         Some(())
     }
 
-    fn read_blocks(&mut self, f: &mut Fields<'_>, told: u64) -> Option<()> {
-        let places = Places::of(&self.sites).filter(|_| told & PLACES != 0);
+    fn read_blocks(&mut self, f: &mut Fields<'_>, flags: u64) -> Option<()> {
+        let places = Places::from_sites(&self.sites).filter(|_| flags & PLACES != 0);
         let mut bits = 0;
-        let blocks = if told & PLACES == 0 {
+        let blocks = if flags & PLACES == 0 {
             list_length(f, 2, u64::MAX)?
         } else {
             bits = f.number().filter(|&bits| bits < 1 << MAX_PAIRS)?;
@@ -253,14 +253,14 @@ impl FoldedRecord {
             .reserve_exact(blocks.min(MAX_RESERVED_ITEMS) as usize);
         let mut rest = self.work;
         for i in 0..blocks {
-            let (from, to) = if told & PLACES == 0 {
+            let (from, to) = if flags & PLACES == 0 {
                 (f.number32()?, f.number32()?)
             } else {
                 let pair = places.as_ref()?.at(bits.trailing_zeros())?;
                 bits &= bits - 1;
                 pair
             };
-            let work = if told & BLOCKS != 0 && i + 1 == blocks {
+            let work = if flags & BLOCKS != 0 && i + 1 == blocks {
                 rest
             } else {
                 f.number()?
@@ -274,9 +274,9 @@ impl FoldedRecord {
 
 impl FoldedSite {
     /// Reads the next site of a record with this work.
-    fn read(&mut self, f: &mut Fields<'_>, told: u64, work: u64) -> Option<()> {
+    fn read(&mut self, f: &mut Fields<'_>, flags: u64, work: u64) -> Option<()> {
         self.site = f.number32()?;
-        if told & COUNTS == 0 {
+        if flags & COUNTS == 0 {
             self.count = f.number()?;
         }
         self.work = work.wrapping_sub(f.number()?);
@@ -295,7 +295,7 @@ impl FoldedSite {
         for _ in 0..some {
             self.lengths.push(f.number()?);
         }
-        if told & COUNTS != 0 {
+        if flags & COUNTS != 0 {
             self.count = sum(self.lengths.iter())?;
         }
         Some(())
@@ -343,8 +343,8 @@ const MAX_EMPTY_LENGTHS: usize = (1 << EMPTY_LENGTHS_BITS) - 1;
 const EMPTY_LENGTHS_BITS: usize = 4;
 
 /// The sum; `None` on overflow.
-fn sum<'a>(mut of: impl Iterator<Item = &'a u64>) -> Option<u64> {
-    of.try_fold(0, |sum: u64, &n| sum.checked_add(n))
+fn sum<'a>(mut numbers: impl Iterator<Item = &'a u64>) -> Option<u64> {
+    numbers.try_fold(0, |sum: u64, &n| sum.checked_add(n))
 }
 
 /// Reads a list's length and checks it against `most` and against the bytes left (each item takes

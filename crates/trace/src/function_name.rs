@@ -27,24 +27,24 @@ fn without_generics(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     // Depth of brackets whose text is left out; a type at the very start is kept, up to its ` as `.
     let mut skipped = 0usize;
-    let mut kept = 0usize;
+    let mut open_types = 0usize;
     let mut previous = ' ';
     let mut rest = name.char_indices();
     while let Some((at, c)) = rest.next() {
         match c {
             '<' if skipped > 0 => skipped += 1,
-            '<' if out.is_empty() => kept += 1,
+            '<' if out.is_empty() => open_types += 1,
             '<' => skipped = 1,
             // `->` in a function type closes nothing.
             '>' if previous == '-' => {}
             '>' if skipped > 0 => skipped -= 1,
-            '>' if kept > 0 => kept -= 1,
+            '>' if open_types > 0 => open_types -= 1,
             _ if skipped > 0 => {}
-            ' ' if kept > 0 && name[at..].starts_with(" as ") => {
+            ' ' if open_types > 0 && name[at..].starts_with(" as ") => {
                 // Leaves out the trait, as if it were in a bracket to skip that the type's own
                 // bracket ends.
                 skipped = 1;
-                kept -= 1;
+                open_types -= 1;
             }
             '&' | '*' if out.is_empty() => {}
             'm' if out.is_empty() && name[at..].starts_with("mut ") => {

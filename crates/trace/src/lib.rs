@@ -14,6 +14,7 @@ mod chunk_generations;
 pub mod entry;
 pub mod error;
 pub mod event;
+pub mod fnv;
 pub mod folded;
 pub mod function_name;
 pub mod hand_off;

@@ -26,8 +26,8 @@ pub fn push_off(payload: &mut Vec<u8>, delta: u64, ticks: u64, blocked: bool) {
     push_varint(payload, ticks);
 }
 
-/// The part of such a chunk between two moments, whose ticks count from the first of them; empty if
-/// there is none.
+/// The part of such a chunk between two times. Its ticks count from the first one. Empty if no
+/// interval lies there.
 pub fn clipped(payload: &[u8], base_ticks: u64, from: u64, to: u64) -> Vec<u8> {
     let mut part = Vec::new();
     let mut last = from;

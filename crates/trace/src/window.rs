@@ -68,8 +68,8 @@ pub fn copy_window<W: Write + Seek>(
                 of_thread.entry(chunk.seq).or_insert(chunk);
             }
             ChunkKind::Finished => {
-                let told = entries(chunk.payload).find_map(Finished::decode);
-                finished = finished.or(told);
+                let entry = entries(chunk.payload).find_map(Finished::decode);
+                finished = finished.or(entry);
             }
             ChunkKind::OffCpu => {
                 let readings = entries(chunk.payload).filter_map(OffCpu::decode);

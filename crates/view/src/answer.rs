@@ -111,7 +111,7 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
         "way" => {
             let at = query.has("at").then(|| query.number("at")).transpose()?;
             let node = query.has("node").then(|| query.text("node")).transpose()?;
-            let inside = dag_view::Sought::new(at, node)?;
+            let inside = dag_view::PathTarget::new(at, node)?;
             dag_view::way(
                 session,
                 run()?,

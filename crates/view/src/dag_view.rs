@@ -227,16 +227,17 @@ pub(crate) fn ancestors(run: &Run, task: TaskId, sections: bool) -> Result<Vec<S
     Ok(ids)
 }
 
-/// The contract's `Way`.
+/// The nodes on the path from the root to a strand or to something inside it; `Way` in the
+/// contract.
 #[derive(Serialize)]
-struct Way {
+struct ExpansionPath {
     open: Vec<String>,
     inner: Option<u32>,
 }
 
 /// What to look for inside a folded strand.
 #[derive(Debug)]
-pub(crate) enum Sought {
+pub(crate) enum PathTarget {
     /// The strand itself.
     Itself,
     /// The strand that runs at this time, in ticks from the run's begin.
@@ -245,21 +246,21 @@ pub(crate) enum Sought {
     Node(WithinId),
 }
 
-impl Sought {
+impl PathTarget {
     /// Parses the parameters of a request.
     ///
     /// # Errors
     /// `node` is not the id of a node inside a folded strand.
-    pub(crate) fn new(at: Option<u64>, node: Option<&str>) -> Result<Sought, ApiError> {
+    pub(crate) fn new(at: Option<u64>, node: Option<&str>) -> Result<PathTarget, ApiError> {
         match (at, node) {
-            (Some(at), _) => Ok(Sought::At(at)),
+            (Some(at), _) => Ok(PathTarget::At(at)),
             (None, Some(id)) => {
-                let node = WithinId::parse(id).map(Sought::Node);
+                let node = WithinId::parse(id).map(PathTarget::Node);
                 node.ok_or_else(|| {
                     ApiError::bad_request("`node` is no node inside of a folded strand.")
                 })
             }
-            (None, None) => Ok(Sought::Itself),
+            (None, None) => Ok(PathTarget::Itself),
         }
     }
 }
@@ -272,7 +273,7 @@ pub(crate) fn way(
     session: &Session,
     run: &Run,
     strand: StrandId,
-    sought: Sought,
+    target: PathTarget,
     sections: bool,
 ) -> Result<Reply, ApiError> {
     let (model, tree) = (run.model()?, run.tree()?);
@@ -282,24 +283,24 @@ pub(crate) fn way(
     let mut open = ancestors(run, task, sections)?;
     let groups = inside::groups_to(model, tree, Some(task), Step::Strand(strand), sections);
     open.extend(groups.into_iter().map(|group| group.to_string()));
-    let (inner, way) = match sought {
-        Sought::Itself => return Reply::json(&Way { open, inner: None }),
-        Sought::At(at) => {
+    let (inner, way) = match target {
+        PathTarget::Itself => return Reply::json(&ExpansionPath { open, inner: None }),
+        PathTarget::At(at) => {
             let opened = tree::open(session, run, strand)?;
             let t = model.begin.saturating_add(at);
             let found = opened.at(t).ok_or_else(crate::detail::no_strand)?;
             (Some(found), within::way_to_strand(&opened, found))
         }
-        Sought::Node(node) if node.strand == strand => {
+        PathTarget::Node(node) if node.strand == strand => {
             let opened = tree::open(session, run, strand)?;
             (None, within::way_to_node(&opened, &node))
         }
-        Sought::Node(_) => return Err(crate::detail::no_strand()),
+        PathTarget::Node(_) => return Err(crate::detail::no_strand()),
     };
     if sole(model, task).is_none() {
         open.push(WithinId::whole(strand).to_string());
     }
     let room = MAX_ANCESTORS.saturating_sub(open.len());
     open.extend(way.into_iter().take(room).map(|id| id.to_string()));
-    Reply::json(&Way { open, inner })
+    Reply::json(&ExpansionPath { open, inner })
 }

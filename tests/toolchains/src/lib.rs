@@ -226,8 +226,8 @@ pub fn libomp() -> Option<PathBuf> {
     // The folder is `lib/clang/14.0.6`, for instance. `-print-file-name` does not find the library
     // in every version.
     let resources = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
-    let beside = resources.join("../../libomp.so");
-    let paths = [beside, "/usr/lib/libomp.so".into()];
+    let library = resources.join("../../libomp.so");
+    let paths = [library, "/usr/lib/libomp.so".into()];
     paths.iter().find_map(|path| path.canonicalize().ok())
 }
 

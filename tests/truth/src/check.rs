@@ -37,7 +37,7 @@ const CONTRADICTIONS: [&str; 9] = [
 
 /// The result of checking one run.
 #[derive(Default)]
-pub struct Found {
+pub struct CheckResult {
     /// The differences between the report and the truth.
     pub wrong: Vec<String>,
     /// The error of the work, as a share of the truth.
@@ -72,8 +72,8 @@ impl Run<'_> {
     }
 
     /// Compares the report with the truth.
-    pub fn check(&self) -> Found {
-        let mut found = Found::default();
+    pub fn check(&self) -> CheckResult {
+        let mut found = CheckResult::default();
         let parts = [
             Self::work,
             Self::span,
@@ -102,7 +102,7 @@ impl Run<'_> {
         self.stated.get("start_us").unwrap_or(0.0)
     }
 
-    fn work(&self, found: &mut Found) -> Result<(), String> {
+    fn work(&self, found: &mut CheckResult) -> Result<(), String> {
         let work = self.us("/work")?;
         let start = (THREAD_US * self.threads as f64).max(self.other_us) + self.start();
         if let Some(least) = self
@@ -129,19 +129,19 @@ impl Run<'_> {
         }
         if work < truth * (1.0 - WORK_TOLERANCE) {
             // The report must mention the rest, and must not exaggerate it.
-            let told = self.us("/outside/outside_ticks").unwrap_or(0.0);
-            if told < outside * (1.0 - SPAN_TOLERANCE)
-                || told > outside * (1.0 + SPAN_TOLERANCE) + OUTSIDE_US
+            let reported = self.us("/outside/outside_ticks").unwrap_or(0.0);
+            if reported < outside * (1.0 - SPAN_TOLERANCE)
+                || reported > outside * (1.0 + SPAN_TOLERANCE) + OUTSIDE_US
             {
                 return Err(format!(
-                    "work {work:.0} us, {truth:.0} were done, {outside:.0} of it outside of tasks; {told:.0} are told to be outside"
+                    "work {work:.0} us, {truth:.0} were done, {outside:.0} of it outside of tasks; {reported:.0} are told to be outside"
                 ));
             }
         }
         Ok(())
     }
 
-    fn span(&self, found: &mut Found) -> Result<(), String> {
+    fn span(&self, found: &mut CheckResult) -> Result<(), String> {
         let ordered = self.us("/span")?;
         // The span without the order in which locks were taken, if that order makes it longer.
         let span = self
@@ -170,7 +170,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn tasks(&self, _: &mut Found) -> Result<(), String> {
+    fn tasks(&self, _: &mut CheckResult) -> Result<(), String> {
         let Some(truth) = self.stated.get("tasks") else {
             return Ok(());
         };
@@ -199,7 +199,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn blocked(&self, _: &mut Found) -> Result<(), String> {
+    fn blocked(&self, _: &mut CheckResult) -> Result<(), String> {
         let blocked = self.us("/work_with_blocked")? - self.us("/work")?;
         match self.stated.get("blocked_us") {
             Some(truth) if blocked < truth * (1.0 - SPAN_TOLERANCE) => Err(format!(
@@ -210,7 +210,7 @@ impl Run<'_> {
     }
 
     /// Checks what is true of every run, whatever the program.
-    fn invariants(&self, found: &mut Found) -> Result<(), String> {
+    fn invariants(&self, found: &mut CheckResult) -> Result<(), String> {
         let (work, span, elapsed) = (self.us("/work")?, self.us("/span")?, self.us("/elapsed")?);
         let mut holds = |so: bool, what: String| {
             if !so {
@@ -282,7 +282,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn warnings(&self, found: &mut Found) -> Result<(), String> {
+    fn warnings(&self, found: &mut CheckResult) -> Result<(), String> {
         let warnings = self.report["warnings"].as_array().into_iter().flatten();
         for warning in warnings.filter_map(Value::as_str) {
             if CONTRADICTIONS.iter().any(|word| warning.contains(word)) {
@@ -362,8 +362,8 @@ mod tests {
         let mut in_order = report(90_000, 60_000);
         in_order["limits"] = json!({"span_without_lock_order": 30_000});
         assert_eq!(wrong(&in_order, TRUTH).len(), 1);
-        let told = TRUTH.replace("tasks", "ordered_span_max_us=60000 tasks");
-        assert_eq!(wrong(&in_order, &told), [""; 0]);
+        let truth = TRUTH.replace("tasks", "ordered_span_max_us=60000 tasks");
+        assert_eq!(wrong(&in_order, &truth), [""; 0]);
         let fewer = TRUTH.replace("tasks=2", "tasks=3");
         assert_eq!(wrong(&report(90_000, 30_000), &fewer).len(), 1);
         let slept = TRUTH.replace("tasks=2", "blocked_us=5000");

@@ -34,7 +34,7 @@ pub struct Program {
 
 /// All programs that were built, and those that could not be built.
 #[derive(Default)]
-pub struct Built {
+pub struct CompiledPrograms {
     pub programs: Vec<Program>,
     pub skipped: Vec<String>,
 }
@@ -106,26 +106,30 @@ fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-/// Builds those programs whose names are `wanted`.
+/// Builds those programs whose names are `is_chosen`.
 ///
 /// # Errors
 /// A program does not compile although its compiler is available.
-pub fn all(tool: &Path, folder: &Path, wanted: &(dyn Fn(&str) -> bool + Sync)) -> Result<Built> {
+pub fn all(
+    tool: &Path,
+    folder: &Path,
+    is_chosen: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<CompiledPrograms> {
     // In each set compilers run one after the other; the sets run in parallel.
     let parts = thread::scope(|scope| {
-        let mut builders = vec![scope.spawn(|| rust(tool, folder, wanted))];
+        let mut builders = vec![scope.spawn(|| rust(tool, folder, is_chosen))];
         for set in &SETS {
-            builders.push(scope.spawn(move || native(set, folder, wanted)));
+            builders.push(scope.spawn(move || native(set, folder, is_chosen)));
         }
-        builders.push(scope.spawn(|| same(folder, wanted)));
+        builders.push(scope.spawn(|| same(folder, is_chosen)));
         let ends = builders.into_iter().map(|builder| {
             builder
                 .join()
                 .unwrap_or_else(|panic| panic::resume_unwind(panic))
         });
-        ends.collect::<Result<Vec<Built>>>()
+        ends.collect::<Result<Vec<CompiledPrograms>>>()
     })?;
-    let mut built = Built::default();
+    let mut built = CompiledPrograms::default();
     for part in parts {
         built.programs.extend(part.programs);
         built.skipped.extend(part.skipped);
@@ -161,13 +165,13 @@ fn stem(source: &Path) -> String {
 }
 
 /// Builds the Rust programs, which are a separate package, with `cargo workspan build`.
-fn rust(tool: &Path, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
-    let mut built = Built::default();
+fn rust(tool: &Path, folder: &Path, is_chosen: &dyn Fn(&str) -> bool) -> Result<CompiledPrograms> {
+    let mut built = CompiledPrograms::default();
     let package = here().join("rust");
     let mut programs = Vec::new();
     for source in sources(&package.join("src/bin"), "", ".rs")? {
         let name = format!("rayon/{}", stem(&source));
-        if wanted(&name) {
+        if is_chosen(&name) {
             programs.push((name, source));
         }
     }
@@ -223,8 +227,8 @@ fn compiler(name: &str) -> Option<&'static str> {
 }
 
 /// Builds the programs of one language and runtime.
-fn native(set: &Set, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
-    let mut built = Built::default();
+fn native(set: &Set, folder: &Path, is_chosen: &dyn Fn(&str) -> bool) -> Result<CompiledPrograms> {
+    let mut built = CompiledPrograms::default();
     let sources = sources(&here().join("native"), set.begins, set.ends)?;
     let name = |source: &Path| {
         format!(
@@ -233,7 +237,8 @@ fn native(set: &Set, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Bui
             stem(source).trim_start_matches(set.begins)
         )
     };
-    let is_program = |source: &&PathBuf| stem(source) != "truth_fortran" && wanted(&name(source));
+    let is_program =
+        |source: &&PathBuf| stem(source) != "truth_fortran" && is_chosen(&name(source));
     let sources: Vec<&PathBuf> = sources.iter().filter(is_program).collect();
     if sources.is_empty() {
         return Ok(built);
@@ -305,8 +310,8 @@ fn links(compiler: &str, set: &Set, place: &Path) -> bool {
 
 /// The programs that must only do the same bare and recorded. Their first lines say how they are
 /// built and run.
-fn same(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
-    let mut built = Built::default();
+fn same(folder: &Path, is_chosen: &dyn Fn(&str) -> bool) -> Result<CompiledPrograms> {
+    let mut built = CompiledPrograms::default();
     let place = folder.join("same");
     fs::create_dir_all(&place)?;
     for source in sources(&here().join("same"), "", "")? {
@@ -317,7 +322,7 @@ fn same(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Built> {
             lines.map(|(_, rest)| rest.trim().to_string()).collect()
         };
         let runs = lines("run: ");
-        if runs.is_empty() || !wanted(&name) {
+        if runs.is_empty() || !is_chosen(&name) {
             continue;
         }
         let program = place.join(stem(&source));

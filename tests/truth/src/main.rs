@@ -97,10 +97,10 @@ fn run_all(options: &Options) -> Result<bool> {
     let tool = std::path::absolute(&options.tool)?;
     let folder = std::path::absolute(&options.folder)?;
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    let wanted =
+    let is_chosen =
         |name: &str| options.only.is_empty() || options.only.iter().any(|part| name.contains(part));
     eprintln!("programs are built");
-    let built = compile::all(&tool, &folder, &wanted)?;
+    let built = compile::all(&tool, &folder, &is_chosen)?;
     for why in &built.skipped {
         println!("skipped: truth: {why}");
     }

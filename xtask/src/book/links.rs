@@ -102,10 +102,10 @@ pub fn dead(folder: &Path, pages: &[PathBuf]) -> Result<Vec<String>> {
             if link.target.contains("://") || link.target.starts_with("mailto:") {
                 continue;
             }
-            let beside = page.parent().unwrap_or(folder);
+            let page_folder = page.parent().unwrap_or(folder);
             let file = match link.path() {
                 "" => page.clone(),
-                path => beside.join(path),
+                path => page_folder.join(path),
             };
             let file = if file.is_dir() {
                 file.join("index.md")
@@ -146,9 +146,9 @@ fn anchors(page: &str) -> BTreeSet<String> {
 }
 
 fn anchor(heading: &str) -> String {
-    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-    let kept = heading.chars().filter(kept);
-    let words: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+    let is_in_anchor = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    let retained = heading.chars().filter(is_in_anchor);
+    let words: String = retained.map(|c| if c == ' ' { '-' } else { c }).collect();
     words.to_lowercase()
 }
 

@@ -23,10 +23,10 @@ const FIRST: [&str; 5] = [
 /// Copies the pages and writes their list, `SUMMARY.md`. Returns the pages' paths in `to`.
 pub fn copy(from: &Path, to: &Path) -> Result<Vec<PathBuf>> {
     let mut pages: BTreeMap<PathBuf, String> = BTreeMap::new();
-    let mut wanted: Vec<PathBuf> = FIRST.iter().map(PathBuf::from).collect();
-    documents(from, Path::new("docs"), &mut wanted)?;
+    let mut pending: Vec<PathBuf> = FIRST.iter().map(PathBuf::from).collect();
+    documents(from, Path::new("docs"), &mut pending)?;
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
-    while let Some(path) = wanted.pop() {
+    while let Some(path) = pending.pop() {
         if pages.contains_key(&path) {
             continue;
         }
@@ -38,9 +38,9 @@ pub fn copy(from: &Path, to: &Path) -> Result<Vec<PathBuf>> {
             };
             let there = from.join(&linked);
             if linked.extension().is_some_and(|e| e == "md") && there.is_file() {
-                wanted.push(linked);
+                pending.push(linked);
             } else if there.join("README.md").is_file() {
-                wanted.push(linked.join("README.md"));
+                pending.push(linked.join("README.md"));
             } else if there.is_file() {
                 files.insert(linked);
             }

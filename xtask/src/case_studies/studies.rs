@@ -1,8 +1,8 @@
 //! The runs and pictures of each page of docs/case-studies.
 
-use super::{Built, Picture, Run, Study};
+use super::{Picture, Run, Study, SuiteBuild};
 
-const fn run(name: &'static str, built: Built, words: &'static str) -> Run {
+const fn run(name: &'static str, built: SuiteBuild, words: &'static str) -> Run {
     Run { name, built, words }
 }
 
@@ -32,10 +32,14 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "sparselu",
         runs: &[
-            run("sparselu-flat", Built::Told, "sparselu 40 24"),
+            run(
+                "sparselu-flat",
+                SuiteBuild::WorkspanHeader,
+                "sparselu 40 24",
+            ),
             run(
                 "sparselu-halved",
-                Built::Told,
+                SuiteBuild::WorkspanHeader,
                 "sparselu 40 24 --loop halved",
             ),
         ],
@@ -58,7 +62,7 @@ pub static STUDIES: [Study; 14] = [
         name: "sort",
         runs: &[run(
             "sort-sorted",
-            Built::Told,
+            SuiteBuild::WorkspanHeader,
             "sort 2000000 512 512 --input sorted",
         )],
         pictures: &[simulated(
@@ -70,7 +74,11 @@ pub static STUDIES: [Study; 14] = [
     },
     Study {
         name: "fft",
-        runs: &[run("floorplan", Built::Told, "floorplan 11 5")],
+        runs: &[run(
+            "floorplan",
+            SuiteBuild::WorkspanHeader,
+            "floorplan 11 5",
+        )],
         pictures: &[
             simulated(
                 "fft-restrained",
@@ -88,7 +96,11 @@ pub static STUDIES: [Study; 14] = [
     },
     Study {
         name: "alignment",
-        runs: &[run("alignment", Built::Told, "alignment 100 300")],
+        runs: &[run(
+            "alignment",
+            SuiteBuild::WorkspanHeader,
+            "alignment 100 300",
+        )],
         pictures: &[
             simulated(
                 "alignment-bounded",
@@ -107,8 +119,8 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "strassen",
         runs: &[
-            run("strassen-libomp", Built::Libomp, "strassen"),
-            run("strassen", Built::Told, "strassen 512"),
+            run("strassen-libomp", SuiteBuild::Libomp, "strassen"),
+            run("strassen", SuiteBuild::WorkspanHeader, "strassen 512"),
         ],
         pictures: &[
             recorded("strassen", "strassen-libomp", ALL),
@@ -123,10 +135,10 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "cutoffs",
         runs: &[
-            run("fib-40", Built::Told, "fib 27 40"),
-            run("fib-10", Built::Told, "fib 27 10"),
-            run("nqueens-10", Built::Told, "nqueens 10 10"),
-            run("nqueens-4", Built::Told, "nqueens 10 4"),
+            run("fib-40", SuiteBuild::WorkspanHeader, "fib 27 40"),
+            run("fib-10", SuiteBuild::WorkspanHeader, "fib 27 10"),
+            run("nqueens-10", SuiteBuild::WorkspanHeader, "nqueens 10 10"),
+            run("nqueens-4", SuiteBuild::WorkspanHeader, "nqueens 10 4"),
         ],
         pictures: &[Picture::Breakdown {
             file: "cutoffs",
@@ -136,8 +148,8 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "health",
         runs: &[
-            run("health-3", Built::Told, "health 4 12 10 3"),
-            run("health-2", Built::Told, "health 4 12 10 2"),
+            run("health-3", SuiteBuild::WorkspanHeader, "health 4 12 10 3"),
+            run("health-2", SuiteBuild::WorkspanHeader, "health 4 12 10 2"),
         ],
         pictures: &[Picture::Breakdown {
             file: "health",
@@ -147,9 +159,21 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "blackscholes",
         runs: &[
-            run("grain-40", Built::Told, "blackscholes 200000 30 40"),
-            run("grain-10000", Built::Told, "blackscholes 200000 30 10000"),
-            run("grain-25000", Built::Told, "blackscholes 200000 30 25000"),
+            run(
+                "grain-40",
+                SuiteBuild::WorkspanHeader,
+                "blackscholes 200000 30 40",
+            ),
+            run(
+                "grain-10000",
+                SuiteBuild::WorkspanHeader,
+                "blackscholes 200000 30 10000",
+            ),
+            run(
+                "grain-25000",
+                SuiteBuild::WorkspanHeader,
+                "blackscholes 200000 30 25000",
+            ),
         ],
         pictures: &[
             Picture::Breakdown {
@@ -167,10 +191,14 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "bodytrack",
         runs: &[
-            run("bodytrack-loops", Built::Told, "bodytrack 50 2000 240"),
+            run(
+                "bodytrack-loops",
+                SuiteBuild::WorkspanHeader,
+                "bodytrack 50 2000 240",
+            ),
             run(
                 "bodytrack-overlap",
-                Built::Told,
+                SuiteBuild::WorkspanHeader,
                 "bodytrack 50 2000 240 --overlap yes",
             ),
         ],
@@ -191,7 +219,7 @@ pub static STUDIES: [Study; 14] = [
     },
     Study {
         name: "dedup",
-        runs: &[run("dedup", Built::Told, "dedup 8192")],
+        runs: &[run("dedup", SuiteBuild::WorkspanHeader, "dedup 8192")],
         pictures: &[simulated(
             "dedup",
             "dedup",
@@ -202,11 +230,15 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "facesim",
         runs: &[
-            run("facesim-8", Built::Told, "facesim"),
-            run("facesim-36", Built::Told, "facesim 2 40 36 30"),
+            run("facesim-8", SuiteBuild::WorkspanHeader, "facesim"),
+            run(
+                "facesim-36",
+                SuiteBuild::WorkspanHeader,
+                "facesim 2 40 36 30",
+            ),
             run(
                 "streamcluster",
-                Built::Told,
+                SuiteBuild::WorkspanHeader,
                 "streamcluster 4000 2000 20 50 36",
             ),
         ],
@@ -234,8 +266,16 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "freqmine",
         runs: &[
-            run("freqmine-1", Built::Told, "freqmine 20000 1000 40 1"),
-            run("freqmine-28", Built::Told, "freqmine 20000 1000 40 28"),
+            run(
+                "freqmine-1",
+                SuiteBuild::WorkspanHeader,
+                "freqmine 20000 1000 40 1",
+            ),
+            run(
+                "freqmine-28",
+                SuiteBuild::WorkspanHeader,
+                "freqmine 20000 1000 40 28",
+            ),
         ],
         pictures: &[
             simulated(
@@ -254,7 +294,11 @@ pub static STUDIES: [Study; 14] = [
     },
     Study {
         name: "canneal",
-        runs: &[run("canneal", Built::Told, "canneal 100000 20")],
+        runs: &[run(
+            "canneal",
+            SuiteBuild::WorkspanHeader,
+            "canneal 100000 20",
+        )],
         pictures: &[simulated(
             "canneal",
             "canneal",
@@ -265,8 +309,16 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "swaptions",
         runs: &[
-            run("swaptions-128", Built::Told, "swaptions 128 2000 1"),
-            run("swaptions-512", Built::Told, "swaptions 512 500 1"),
+            run(
+                "swaptions-128",
+                SuiteBuild::WorkspanHeader,
+                "swaptions 128 2000 1",
+            ),
+            run(
+                "swaptions-512",
+                SuiteBuild::WorkspanHeader,
+                "swaptions 512 500 1",
+            ),
         ],
         pictures: &[
             simulated(

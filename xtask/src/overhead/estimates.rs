@@ -41,13 +41,13 @@ pub(super) fn print(program: &Program, trace: &Path) -> Result<()> {
     );
     for n in SIZES {
         for workers in ["1", "2"] {
-            of(program, n, workers, trace)?;
+            measure(program, n, workers, trace)?;
         }
     }
     Ok(())
 }
 
-fn of(program: &Program, n: u64, workers: &'static str, trace: &Path) -> Result<()> {
+fn measure(program: &Program, n: u64, workers: &'static str, trace: &Path) -> Result<()> {
     let mut cell = program.cell(0, 0.0, workers);
     cell.n = n;
     // Number of tasks of the joins; the program around them has a few more.
@@ -90,14 +90,14 @@ fn reported(trace: &Path) -> Result<ReportValues> {
     let second = number(&report["ticks_per_second"]).context("a report without a clock")?;
     let estimated = &report["estimated"];
     // If nothing was estimated, the interval is the value.
-    let of = |value: &str, low: &str, high: &str| {
+    let estimate = |value: &str, low: &str, high: &str| {
         let value = number(&report[value]).unwrap_or(f64::NAN);
         let end = |end: &str| number(&estimated[end]).unwrap_or(value);
         [value, end(low), end(high)]
     };
     Ok(ReportValues {
         work: number(&report["work"]).unwrap_or(f64::NAN) / second * 1e3,
-        span: of("span", "span_low", "span_high").map(|ticks| ticks / second * 1e6),
-        tasks: of("tasks", "tasks_low", "tasks_high"),
+        span: estimate("span", "span_low", "span_high").map(|ticks| ticks / second * 1e6),
+        tasks: estimate("tasks", "tasks_low", "tasks_high"),
     })
 }

@@ -52,7 +52,7 @@ impl Tally {
     }
 
     /// Adds the outcomes of checks that ran at the same time.
-    pub fn beside(&mut self, other: Tally) {
+    pub fn add_concurrent(&mut self, other: Tally) {
         self.passed += other.passed;
         self.failed.extend(other.failed);
         self.skipped.extend(other.skipped);
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(tally.failed_tests, ["b"]);
         assert_eq!(tally.skipped, ["c", "d: no compiler"]);
         let mut all = Tally::new();
-        all.beside(tally);
+        all.add_concurrent(tally);
         assert!(all.sum_up(Instant::now()).is_err());
     }
 }

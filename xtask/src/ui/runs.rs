@@ -69,14 +69,14 @@ pub fn simulate(profile: &str, folder: &Path) -> Result<()> {
         ("simulated-after", "8", "after"),
         ("simulated-96", "96", "one-worker"),
     ];
-    for (name, workers, of) in runs {
+    for (name, workers, trace) in runs {
         let to = folder.join(format!("{name}.jsonl"));
         let _ = fs::remove_file(&to);
         let mut simulate = workspan(profile);
         simulate
             .args(["simulate", "--workers", workers, "-o"])
             .arg(&to)
-            .arg(folder.join(format!("{of}.wspan")));
+            .arg(folder.join(format!("{trace}.wspan")));
         output(&mut simulate)?;
     }
     Ok(())

@@ -79,9 +79,9 @@ impl Board {
             (None, None) => vec![(0, 0)],
             (Some(left), Some(above)) => vec![(place(above).bottom + 1, place(left).right + 1)],
             (Some(left), None) => {
-                let beside = place(left);
-                ((beside.top + 1).saturating_sub(shape.rows)..=beside.bottom)
-                    .map(|top| (top, beside.right + 1))
+                let left_place = place(left);
+                ((left_place.top + 1).saturating_sub(shape.rows)..=left_place.bottom)
+                    .map(|top| (top, left_place.right + 1))
                     .collect()
             }
             (None, Some(above)) => {

@@ -137,8 +137,8 @@ fn budget() {
     /// The number of tasks that a thread records in full before the limit applies, unless the
     /// variable says otherwise.
     const HELD_TASKS: u32 = 1 << 13;
-    let told = std::env::var("WORKSPAN_MAX_OVERHEAD").unwrap_or_default();
-    let (most, hold) = told.split_once(':').unwrap_or((&told, ""));
+    let value = std::env::var("WORKSPAN_MAX_OVERHEAD").unwrap_or_default();
+    let (most, hold) = value.split_once(':').unwrap_or((&value, ""));
     workspan_recorder::use_at_most(
         most.parse().unwrap_or(0),
         hold.parse().unwrap_or(HELD_TASKS),
@@ -147,14 +147,14 @@ fn budget() {
 
 /// Reads the options of folding.
 fn folding() -> Option<Folding> {
-    let told = std::env::var("WORKSPAN_FOLD").ok()?;
+    let value = std::env::var("WORKSPAN_FOLD").ok()?;
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let keep = std::env::var("WORKSPAN_KEEP").unwrap_or_default();
     Some(Folding {
-        when: match told.as_str() {
+        when: match value.as_str() {
             "auto" => FoldWhen::Auto,
             "steals" => FoldWhen::Below(u64::MAX),
-            told => FoldWhen::Below(told.parse().ok()?),
+            threshold => FoldWhen::Below(threshold.parse().ok()?),
         },
         max_strands: max_strands().unwrap_or(MaxStrands::Unlimited),
         most_bytes: number("WORKSPAN_MAX_SIZE").unwrap_or(256_000_000),
@@ -170,10 +170,10 @@ fn folding() -> Option<Folding> {
 
 /// Reads the intended number of strands of the file.
 fn max_strands() -> Option<MaxStrands> {
-    let told = std::env::var("WORKSPAN_FOLD_STRANDS").ok()?;
-    let (of, strands) = told.split_once(' ')?;
+    let value = std::env::var("WORKSPAN_FOLD_STRANDS").ok()?;
+    let (scope, strands) = value.split_once(' ')?;
     let strands = strands.parse().ok()?;
-    match of {
+    match scope {
         "thread" => Some(MaxStrands::PerThread(strands)),
         "all" => Some(MaxStrands::InAll(strands)),
         _ => None,
@@ -182,8 +182,9 @@ fn max_strands() -> Option<MaxStrands> {
 
 /// Reads the counters; entries that do not parse are ignored.
 fn counters() -> Vec<CounterEvent> {
-    let told = std::env::var("WORKSPAN_COUNTERS").unwrap_or_default();
-    told.split(',')
+    let value = std::env::var("WORKSPAN_COUNTERS").unwrap_or_default();
+    value
+        .split(',')
         .filter_map(|event| {
             let mut parts = event.rsplitn(4, ':');
             let (kernel, config) = (parts.next()? == "1", parts.next()?.parse().ok()?);

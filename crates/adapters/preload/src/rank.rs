@@ -35,10 +35,10 @@ const LAUNCHERS: [(&str, &str, &str, &str); 5] = [
 
 /// The data of the calling process; `None` if no launcher numbered it.
 pub(crate) fn of_process() -> Option<RankInfo> {
-    of(|name| std::env::var(name).ok())
+    rank_from(|name| std::env::var(name).ok())
 }
 
-fn of(variable: impl Fn(&str) -> Option<String>) -> Option<RankInfo> {
+fn rank_from(variable: impl Fn(&str) -> Option<String>) -> Option<RankInfo> {
     LAUNCHERS.iter().find_map(|(rank, ranks, name, family)| {
         let rank = variable(rank)?.parse().ok()?;
         let ranks: Option<u32> = variable(ranks).and_then(|n| n.parse().ok());
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     fn launched(variables: &[(&str, &str)]) -> Option<RankInfo> {
-        of(|name| {
+        rank_from(|name| {
             let known = variables.iter().find(|(known, _)| *known == name)?;
             Some(known.1.to_owned())
         })
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_innermost_launcher_counts() {
-        let told = launched(&[
+        let rank = launched(&[
             ("SLURM_PROCID", "0"),
             ("OMPI_COMM_WORLD_RANK", "3"),
             ("OMPI_COMM_WORLD_SIZE", "8"),
@@ -86,7 +86,7 @@ mod tests {
             ranks: Some(8),
             launch: "mpi 17".into(),
         };
-        assert_eq!(told, Some(expected));
+        assert_eq!(rank, Some(expected));
         assert_eq!(launched(&[("RANK", "3")]), None);
         assert_eq!(launched(&[("PMI_RANK", "x")]), None);
         let torch = launched(&[("RANK", "1"), ("WORLD_SIZE", "2")]);

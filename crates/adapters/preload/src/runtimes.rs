@@ -29,6 +29,8 @@ use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
+use workspan_trace::fnv::fnv1a;
+
 use crate::loaded_files;
 
 pub(crate) use function::Function;
@@ -276,9 +278,7 @@ mod loader {
 }
 
 fn hash_path(path: &[u8]) -> u64 {
-    path.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    fnv1a(path.iter().copied())
 }
 
 /// Whether the list of loaded files has changed since `family` last looked.

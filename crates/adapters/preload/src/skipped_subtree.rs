@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use workspan_recorder::abi::id;
 use workspan_recorder::adapter::{LiveHandle, Stop};
-use workspan_recorder::budget::OF_TASKS;
+use workspan_recorder::budget::TASK_CLASS;
 
 /// The parts of one thread's subtrees that have begun, on any thread.
 #[repr(align(64))]
@@ -81,7 +81,7 @@ impl Subtree {
     /// The current task, which has just begun, is skipped from here on.
     pub(crate) fn begin(h: LiveHandle, site: u32, level: u32) -> Subtree {
         let taken = stolen_parts_of(h.thread());
-        let class = OF_TASKS + u64::from(level);
+        let class = TASK_CLASS + u64::from(level);
         Subtree {
             site,
             own_level: level,
@@ -106,7 +106,7 @@ impl Subtree {
 
     /// The subtree goes on after that, possibly on another thread.
     pub(crate) fn go_on(&self) {
-        let class = OF_TASKS + u64::from(self.own_level);
+        let class = TASK_CLASS + u64::from(self.own_level);
         recorded(|h| {
             let before = id::split(self.name.get());
             let name = h.skip_begin(self.site, class, h.now());

@@ -233,8 +233,8 @@ mod tests {
         let call = copy.instead(&call);
         assert_eq!(call.source(), Some(&*to.join("lib.rs")));
         let remap = call.values("--remap-path-prefix").last();
-        let wanted = format!("{}={}", to.display(), original.display());
-        assert_eq!(remap, Some(&*wanted));
+        let expected = format!("{}={}", to.display(), original.display());
+        assert_eq!(remap, Some(&*expected));
         drop(copy);
         assert!(!to.exists());
     }
@@ -269,8 +269,8 @@ mod tests {
         let (folder, call) = source(REGISTRY, &remaps);
         let original = folder.path().join("with space/src");
         let shown = shown_as(&call, &original);
-        let wanted = Path::new("/root").join(original.strip_prefix("/").unwrap());
-        assert_eq!(PathBuf::from(shown), wanted);
+        let expected = Path::new("/root").join(original.strip_prefix("/").unwrap());
+        assert_eq!(PathBuf::from(shown), expected);
         let call = call.with([OsString::from("--remap-path-prefix=/tmp=/odd=")]);
         assert_eq!(shown_as(&call, Path::new("/nowhere")), "/root/nowhere");
     }

@@ -11,13 +11,13 @@ use std::ffi::OsString;
 #[must_use]
 pub fn additions(call: &Invocation) -> Vec<OsString> {
     let keep = std::env::var_os(environment::KEEP_PROFILE).is_some_and(|value| !value.is_empty());
-    if keep { Vec::new() } else { wanted(call) }
+    if keep { Vec::new() } else { arguments(call) }
 }
 
 /// The kernel follows call chains by frame pointers (`--sample`).
 const FRAME_POINTERS: &str = "force-frame-pointers=yes";
 
-fn wanted(call: &Invocation) -> Vec<OsString> {
+fn arguments(call: &Invocation) -> Vec<OsString> {
     let Some(name) = call.option("--crate-name") else {
         return Vec::new();
     };
@@ -50,7 +50,7 @@ mod tests {
 
     fn added(words: &[&str]) -> String {
         let call = Invocation::new(words.iter().map(OsString::from).collect());
-        wanted(&call)
+        arguments(&call)
             .iter()
             .map(|word| word.to_string_lossy().into_owned())
             .collect::<Vec<_>>()
@@ -64,7 +64,7 @@ mod tests {
     fn frame_pointers_are_the_users_choice() {
         let of = |words: &[&str]| {
             let call = Invocation::new(words.iter().map(OsString::from).collect());
-            wanted(&call).iter().any(|word| word == FRAME_POINTERS)
+            arguments(&call).iter().any(|word| word == FRAME_POINTERS)
         };
         assert!(of(&["--crate-name", "a", "a.rs"]));
         assert!(!of(&["--crate-name", "a", "-C", "force-frame-pointers=no"]));

@@ -79,18 +79,18 @@ fn waited() {
 }
 
 impl RecordedThread {
-    /// A part of a skipped subtree of thread `of` is about to begin here, as this thread's next
+    /// A part of a skipped subtree of thread `owner` is about to begin here, as this thread's next
     /// task. If a job was stolen from that thread, it was this one.
-    pub(crate) fn stolen_part(&self, of: u32) {
+    pub(crate) fn stolen_part(&self, owner: u32) {
         let (victim, time) = self.state().stolen.replace((0, 0));
         let victim = match victim {
             0 => return,
             index => self.worker_thread(index - 1),
         };
-        if victim == 0 || victim == of + 1 {
+        if victim == 0 || victim == owner + 1 {
             let leap = !self.state().task.get().is_null() && self.state().yielding.get() == 0;
             let operands = [
-                u64::from(of) + 1,
+                u64::from(owner) + 1,
                 u64::from(leap),
                 u64::from(self.number()),
                 self.tasks(),

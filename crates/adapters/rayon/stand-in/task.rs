@@ -169,13 +169,13 @@ impl TaskFrame {
 
     /// A task that was created in a skipped subtree begins here.
     #[inline(never)]
-    pub(crate) fn begin_part(&mut self, thread: RecordedThread, of: (u32, u64), task: Task) {
+    pub(crate) fn begin_part(&mut self, thread: RecordedThread, subtree: (u32, u64), task: Task) {
         let now = thread.now();
         #[cfg(workspan_hooks)]
-        thread.stolen_part(of.0);
+        thread.stolen_part(subtree.0);
         thread.interrupt_yield(now);
         thread.take_tasks(1);
-        let operands = [u64::from(of.0), of.1, u64::from(task.site)];
+        let operands = [u64::from(subtree.0), subtree.1, u64::from(task.site)];
         thread.record(Kind::StolenPart, now, operands);
         self.take(thread, task, Exit::End);
     }

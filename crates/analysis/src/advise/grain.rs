@@ -269,18 +269,18 @@ fn change(now: &Grain, burden: u64, spawn_cost: u64, cores: u32, said_fine: bool
         (MIN_STEALS_PER_TASK * burden).max(MIN_SPAWNS_PER_TASK.saturating_mul(spawn_cost)) as f64;
     let enough = (TASKS_PER_WORKER * u64::from(cores.max(1))) as f64;
     if (now.work < least || said_fine) && now.work > 0.0 {
-        let wanted = (least / now.work).max(2.0).ceil();
+        let factor = (least / now.work).max(2.0).ceil();
         let most = (now.tasks / enough).floor();
         return if most >= 2.0 || said_fine {
-            GrainChange::Coarsen(wanted.min(most).max(2.0))
+            GrainChange::Coarsen(factor.min(most).max(2.0))
         } else {
             GrainChange::Keep
         };
     }
     if now.tasks < enough && now.work >= 2.0 * least.max(1.0) {
-        let wanted = (enough / now.tasks).ceil();
+        let per_task = (enough / now.tasks).ceil();
         let most = (now.work / least.max(1.0)).floor();
-        let parts = wanted.min(most);
+        let parts = per_task.min(most);
         if parts >= 2.0 {
             return GrainChange::Split(parts);
         }

@@ -167,8 +167,8 @@ impl<'a> Search<'a> {
         for (s, &block) in (0u32..).zip(&self.block) {
             let is_fold = self.dag.folded.has(s);
             if set.contains(&block) && !is_fold {
-                let kept = 1.0 / self.sums[block as usize].factor;
-                cover.inside[s as usize] = self.weights.work(s) as f64 * (1.0 - kept);
+                let remaining = 1.0 / self.sums[block as usize].factor;
+                cover.inside[s as usize] = self.weights.work(s) as f64 * (1.0 - remaining);
             }
         }
         cover

@@ -56,7 +56,11 @@ impl GapsByParent {
     pub(super) fn are_small(&self, dag: &Dag, task: TaskId) -> bool {
         let parent = dag.tasks.parent[task as usize] as usize;
         let parents = dag.tasks.site.get(parent);
-        parents.is_some_and(|&site| self.parents.get(site as usize).is_some_and(|of| of.0))
+        parents.is_some_and(|&site| {
+            self.parents
+                .get(site as usize)
+                .is_some_and(|parent| parent.0)
+        })
     }
 
     /// The group for the gaps before `strand`, if they belong to tasks that are too small.

@@ -411,14 +411,14 @@ impl EvidenceSource<'_> {
         match finding.cause {
             Cause::SpawnLoop | Cause::GrainFine => {
                 let site = finding.block.site;
-                let of = match self.loops.at_site(site) {
+                let totals = match self.loops.at_site(site) {
                     Some(run) => Some((u128::from(run.tasks), run.work, 0)),
                     None => {
                         let size = self.sizes.get(site as usize);
                         size.map(|size| (size.tasks, size.work, size.error))
                     }
                 };
-                if let Some((tasks, work, error)) = of {
+                if let Some((tasks, work, error)) = totals {
                     let of_one = |ticks: u128| {
                         let mean = ticks.checked_div(tasks)?;
                         u64::try_from(mean).ok()

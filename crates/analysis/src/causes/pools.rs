@@ -2,7 +2,7 @@
 
 use workspan_dag::{Dag, StrandId};
 
-/// Follows the pools of a run that has several at one moment.
+/// Follows the pools of a run that has several at the same time.
 pub(crate) struct PoolUse<'a> {
     dag: &'a Dag,
     now: Vec<PoolNow>,

@@ -67,8 +67,8 @@ pub(crate) fn cpu_ticks(dag: &Dag, breakdown: &Breakdown) -> u128 {
     if let Some(ns) = dag.meta.cpu.as_ref().and_then(|cpu| cpu.process) {
         return u128::from(ns) * u128::from(dag.meta.ticks_per_second) / 1_000_000_000;
     }
-    if let Some(told) = dag.meta.run.cpu_time {
-        return u128::from(told);
+    if let Some(ticks) = dag.meta.run.cpu_time {
+        return u128::from(ticks);
     }
     let samples = &dag.samples;
     let taken = (samples.len() + samples.others.len()) as u128;

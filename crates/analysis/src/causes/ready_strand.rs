@@ -110,7 +110,7 @@ impl<'a> ReadyStrands<'a> {
             return Entry::new(Cause::GrainFine, CodeBlock::whole_site(site));
         }
         let restrained = self.restrained.as_ref();
-        let cause = match restrained.is_some_and(|waits| waits.kept(waiting)) {
+        let cause = match restrained.is_some_and(|waits| waits.is_restrained(waiting)) {
             true => Cause::RestrainedStealing,
             false => Cause::SlowThief,
         };

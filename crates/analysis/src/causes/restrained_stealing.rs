@@ -129,11 +129,11 @@ impl<'a> RestrainedWaits<'a> {
 
     /// Whether workers were free while the task of `ready`, a task's first strand, was ready, and
     /// could not take it for most of that time.
-    pub(super) fn kept(&self, ready: &ReadyInterval) -> bool {
+    pub(super) fn is_restrained(&self, ready: &ReadyInterval) -> bool {
         let strands = &self.dag.strands;
         let start = strands.start[ready.strand as usize];
         let task = strands.task[ready.strand as usize];
-        let (mut all, mut kept) = (0, 0);
+        let (mut all, mut restrained) = (0, 0);
         for thread in (0..self.dag.meta.threads).filter(|&t| self.dag.is_worker(t)) {
             for free in self.free[thread as usize].iter().rev() {
                 if free.end <= ready.ready {
@@ -143,11 +143,11 @@ impl<'a> RestrainedWaits<'a> {
                 let ticks = u128::from(to.saturating_sub(from));
                 all += ticks;
                 if free.waits != NONE && !self.may_run(free.waits, task) {
-                    kept += ticks;
+                    restrained += ticks;
                 }
             }
         }
-        kept > 0 && kept * 2 >= all
+        restrained > 0 && restrained * 2 >= all
     }
 
     /// Whether a thread on which task `waits` waits may take `task`.

@@ -69,10 +69,10 @@ pub(super) fn by_lengths(
     ticks: u64,
 ) -> impl Iterator<Item = (PlaceId, u64, u64)> {
     let weight = |lengths: &[u64]| -> f64 {
-        let of = (0..)
+        let weights = (0..)
             .zip(lengths)
             .map(|(k, &n)| n as f64 * f64::exp2(f64::from(k)));
-        of.sum()
+        weights.sum()
     };
     let all: f64 = fold.sites.iter().map(|site| weight(&site.lengths)).sum();
     let mut left = ticks;

@@ -37,8 +37,8 @@ impl WaitCauses {
             .iter()
             .filter(|off| off.why == OffCpuReason::Blocked)
         {
-            let told = off.on.as_deref().and_then(by_word);
-            if let (Some(cause), Some(times)) = (told, of_thread.get_mut(off.thread as usize)) {
+            let cause = off.on.as_deref().and_then(by_word);
+            if let (Some(cause), Some(times)) = (cause, of_thread.get_mut(off.thread as usize)) {
                 times.push((off.start, off.end, cause));
             }
         }

@@ -252,10 +252,10 @@ fn value(run: &RunMeasures, limit: Limit) -> f64 {
             speedup_bounds(whole(work), whole(span), whole(burdened), workers).0
         }
         Limit::MaxElapsed(_) => run.get(Quantity::Elapsed),
-        Limit::MaxDelay(of) => amount(run.get(Quantity::Delay), of),
-        Limit::MaxNoWork(of) => {
+        Limit::MaxDelay(limit) => amount(run.get(Quantity::Delay), limit),
+        Limit::MaxNoWork(limit) => {
             let both = run.get(Quantity::NoWorkScheduler) + run.get(Quantity::NoWorkProgram);
-            amount(both, of)
+            amount(both, limit)
         }
         Limit::MaxRegression(_) | Limit::MaxWorkGrowth(_) | Limit::MaxSpanGrowth(_) => 0.0,
     }

@@ -81,8 +81,8 @@ impl Difference {
 
 /// Half of the 95 % interval by Welch's t with the Welch–Satterthwaite degrees of freedom.
 fn half_width(a: &Value, b: &Value) -> Option<f64> {
-    let of = |v: &Value| v.deviation.map(|d| d.powi(2) / v.runs as f64);
-    let (va, vb) = (of(a)?, of(b)?);
+    let variance_of_mean = |v: &Value| v.deviation.map(|d| d.powi(2) / v.runs as f64);
+    let (va, vb) = (variance_of_mean(a)?, variance_of_mean(b)?);
     let variance = va + vb;
     if variance == 0.0 {
         return Some(0.0);

@@ -33,9 +33,9 @@ pub struct Logical {
 impl Logical {
     /// Bounds of the speedup on `p` workers: (lower, upper).
     pub fn speedup(&self, p: u32) -> (f64, f64) {
-        let of = |span: u128| speedup_bounds(self.work, span, self.burdened_span, p);
+        let bounds = |span: u128| speedup_bounds(self.work, span, self.burdened_span, p);
         let bounding = self.limits.bounding_span(self.span, p);
-        (of(self.span).0, of(bounding).1)
+        (bounds(self.span).0, bounds(bounding).1)
     }
 
     /// T1 / T∞; 1 if there is no span.
@@ -59,14 +59,14 @@ fn over(a: u128, b: u128) -> f64 {
 }
 
 impl From<&WorkSpan> for Logical {
-    fn from(of: &WorkSpan) -> Logical {
+    fn from(work_span: &WorkSpan) -> Logical {
         Logical {
-            work: of.work,
-            span: of.span,
-            burdened_span: of.burdened_span,
-            spawns: of.spawns,
-            syncs: of.syncs,
-            limits: of.limits,
+            work: work_span.work,
+            span: work_span.span,
+            burdened_span: work_span.burdened_span,
+            spawns: work_span.spawns,
+            syncs: work_span.syncs,
+            limits: work_span.limits,
         }
     }
 }
@@ -206,15 +206,15 @@ pub fn scale(runs: Runs) -> Scale {
     workers.sort_unstable();
     workers.dedup();
     let times_on = |p: u32| -> Vec<u64> {
-        let of = runs.bare.iter().filter(|b| b.workers == p);
-        let mut times: Vec<u64> = of.flat_map(|b| b.times.iter().copied()).collect();
+        let bare_runs = runs.bare.iter().filter(|b| b.workers == p);
+        let mut times: Vec<u64> = bare_runs.flat_map(|b| b.times.iter().copied()).collect();
         times.sort_unstable();
         times
     };
     let serial = times_on(1);
-    let ratio = |of: &[u64], at: fn(usize) -> usize| -> Option<f64> {
+    let ratio = |times_of_runs: &[u64], at: fn(usize) -> usize| -> Option<f64> {
         let serial = serial.get(at(serial.len()))?;
-        let time = of.get(at(of.len()))?;
+        let time = times_of_runs.get(at(times_of_runs.len()))?;
         Some(*serial as f64 / (*time).max(1) as f64)
     };
     let point = |&p: &u32| {

@@ -279,13 +279,13 @@ impl<'a> Schedule<'a> {
         for &strand in &self.program.pieces {
             number = number.saturating_add(1);
             let s = strand as usize;
-            let (of, from) = (self.dag.strands.task[s], self.dag.starts_at(strand));
+            let (parent, from) = (self.dag.strands.task[s], self.dag.starts_at(strand));
             self.raw.tasks.push(RawTask {
                 number,
-                parent: of,
+                parent,
                 kind: TaskKind::Deferred,
                 site: if from == NONE {
-                    tasks.site[of as usize]
+                    tasks.site[parent as usize]
                 } else {
                     from
                 },

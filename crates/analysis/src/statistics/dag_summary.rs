@@ -165,9 +165,12 @@ fn count(dag: &Dag, summary: &mut DagSummary) {
     summary.waits = dag.waits.after.len() as u64;
     summary.others = dag.strands.end_kind.iter().filter(others).count() as u64;
     summary.ends = tasks;
-    let nodes = |of: &DagSummary| {
-        let sections_and_tasks = of.waits.saturating_add(of.creates).saturating_add(roots);
-        of.intervals().saturating_add(sections_and_tasks)
+    let nodes = |counts: &DagSummary| {
+        let sections_and_tasks = counts
+            .waits
+            .saturating_add(counts.creates)
+            .saturating_add(roots);
+        counts.intervals().saturating_add(sections_and_tasks)
     };
     // A folded strand is one node: the section or task, without the interval that ends it.
     let folded = dag.folded.len() as u64;
@@ -184,8 +187,8 @@ fn count(dag: &Dag, summary: &mut DagSummary) {
 /// Number of intervals inside a folded strand that neither a create, a wait nor an end ended; the
 /// strand's own end is counted with its task.
 fn others_inside(inside: &workspan_dag::folded::Sums) -> u64 {
-    let told = inside.tasks.saturating_mul(2).saturating_add(inside.syncs);
-    inside.strands.saturating_sub(told).saturating_sub(1)
+    let other_ends = inside.tasks.saturating_mul(2).saturating_add(inside.syncs);
+    inside.strands.saturating_sub(other_ends).saturating_sub(1)
 }
 
 fn edges(dag: &Dag) -> EdgeMatrices {

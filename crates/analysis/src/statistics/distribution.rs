@@ -44,23 +44,23 @@ impl Distribution {
     pub(super) fn with_folded(values: &mut [u64], folded: &[u64]) -> Distribution {
         values.sort_unstable();
         let mut all = Distribution::default();
-        let mut told = [0u64; 64];
+        let mut counts = [0u64; 64];
         for (i, &n) in folded.iter().enumerate() {
-            let told = &mut told[i.min(63)];
-            *told = told.saturating_add(n);
+            let count = &mut counts[i.min(63)];
+            *count = count.saturating_add(n);
         }
-        all.estimated = told.iter().fold(0, |sum, &n| sum.saturating_add(n));
+        all.estimated = counts.iter().fold(0, |sum, &n| sum.saturating_add(n));
         all.count = all.estimated.saturating_add(values.len() as u64);
         if all.count == 0 {
             return all;
         }
-        let mut histogram = told;
+        let mut histogram = counts;
         for &value in values.iter() {
             all.sum += u128::from(value);
             let slot = &mut histogram[power(value)];
             *slot = slot.saturating_add(1);
         }
-        for (i, &n) in told.iter().enumerate() {
+        for (i, &n) in counts.iter().enumerate() {
             let more = u128::from(n) * u128::from(middle(i));
             all.sum = all.sum.saturating_add(more);
         }
@@ -68,7 +68,7 @@ impl Distribution {
         all.histogram = histogram[..used].to_vec();
         let rank = |percent: u128| (u128::from(all.count) * percent).div_ceil(100).max(1);
         let ranks = [1, rank(50), rank(90), rank(99), u128::from(all.count)];
-        let found = at_ranks(values, &told, ranks);
+        let found = at_ranks(values, &counts, ranks);
         [all.minimum, all.median, all.p90, all.p99, all.maximum] = found;
         all
     }
@@ -89,14 +89,14 @@ fn middle(i: usize) -> u64 {
 
 /// The values at the ascending `ranks`, from 1, among `values` (ascending) and those known by
 /// power.
-fn at_ranks<const N: usize>(values: &[u64], told: &[u64; 64], ranks: [u128; N]) -> [u64; N] {
+fn at_ranks<const N: usize>(values: &[u64], histogram: &[u64; 64], ranks: [u128; N]) -> [u64; N] {
     let mut found = [0; N];
     let mut asked = 0;
     let mut before = 0u128;
     let mut next = 0;
-    for (i, told) in told.iter().map(Some).chain([None]).enumerate() {
+    for (i, entry) in histogram.iter().map(Some).chain([None]).enumerate() {
         // The exact values up to the next one known by power, then that one as often as it occurs.
-        let until = match told {
+        let until = match entry {
             Some(_) => next + values[next..].partition_point(|&v| v <= middle(i)),
             None => values.len(),
         };
@@ -107,7 +107,7 @@ fn at_ranks<const N: usize>(values: &[u64], told: &[u64; 64], ranks: [u128; N]) 
         }
         before += exact.len() as u128;
         next = until;
-        before += u128::from(told.copied().unwrap_or(0));
+        before += u128::from(entry.copied().unwrap_or(0));
         while asked < N && ranks[asked] <= before {
             found[asked] = middle(i);
             asked += 1;

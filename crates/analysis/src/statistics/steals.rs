@@ -149,8 +149,8 @@ pub(super) fn steals(dag: &Dag, starts: &ReadyCounts) -> StealStatistics {
     take(dag, &taken, all.first_spawn, &mut threads, &mut pairs);
     idle(dag, &mut threads);
     spawned(dag, &mut threads);
-    for (of, time) in threads.iter_mut().zip(idle_times(dag)) {
-        of.spinning = dag.is_worker(of.thread).then_some(time.on_cpu());
+    for (worker, time) in threads.iter_mut().zip(idle_times(dag)) {
+        worker.spinning = dag.is_worker(worker.thread).then_some(time.on_cpu());
     }
     sum_up(dag, &mut all, &threads);
     let is_shown = |w: &&WorkerSteals| dag.is_worker(w.thread) || **w != idle_thread(w.thread);
@@ -224,30 +224,30 @@ fn idle(dag: &Dag, threads: &mut [WorkerSteals]) {
     let inside = |from: u64, to: u64| to.min(end).saturating_sub(from.max(begin));
     for &(t, thread, what) in &dag.thread_events {
         let i = thread as usize;
-        let Some(of) = threads.get_mut(i) else {
+        let Some(worker) = threads.get_mut(i) else {
             continue;
         };
         match what {
             ThreadEvent::StealFailed(_) => {
-                of.failed += 1;
+                worker.failed += 1;
                 let waits = waits.as_ref().is_some_and(|waits| waits.at(thread, t));
-                of.leap_tries += u64::from(waits);
+                worker.leap_tries += u64::from(waits);
             }
             ThreadEvent::Sleep if asleep[i].is_none() => {
-                of.sleeps += 1;
+                worker.sleeps += 1;
                 asleep[i] = Some(t);
             }
             ThreadEvent::Wake => {
                 if let Some(since) = asleep[i].take() {
-                    of.asleep += inside(since, t);
+                    worker.asleep += inside(since, t);
                 }
             }
             _ => {}
         }
     }
-    for (of, since) in threads.iter_mut().zip(asleep) {
+    for (worker, since) in threads.iter_mut().zip(asleep) {
         if let Some(since) = since {
-            of.asleep += inside(since, end);
+            worker.asleep += inside(since, end);
         }
     }
 }
@@ -262,17 +262,17 @@ fn spawned(dag: &Dag, threads: &mut [WorkerSteals]) {
             continue;
         }
         let by = strands.thread[creator as usize];
-        let Some(of) = threads.get_mut(by as usize) else {
+        let Some(worker) = threads.get_mut(by as usize) else {
             continue;
         };
-        of.spawns += 1;
+        worker.spawns += 1;
         let here = first != NONE && strands.thread[first as usize] == by;
-        of.inlined += u64::from(here);
+        worker.inlined += u64::from(here);
     }
     for (strand, sums) in dag.folded.sums() {
-        if let Some(of) = threads.get_mut(strands.thread[strand as usize] as usize) {
-            of.spawns += sums.spawns;
-            of.inlined += sums.spawns;
+        if let Some(worker) = threads.get_mut(strands.thread[strand as usize] as usize) {
+            worker.spawns += sums.spawns;
+            worker.inlined += sums.spawns;
         }
     }
 }

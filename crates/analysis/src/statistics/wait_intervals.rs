@@ -61,9 +61,9 @@ pub fn leapfrogs(dag: &Dag, stolen: &[StrandId]) -> Vec<StrandId> {
     let strands = &dag.strands;
     let is_leap = |&s: &StrandId| {
         let (task, thief) = (strands.task[s as usize], strands.thread[s as usize]);
-        let is_told =
+        let is_reported =
             dag.tasks.first[task as usize] == s && reported.binary_search(&(task, thief)).is_ok();
-        is_told || waits.at(thief, strands.start[s as usize])
+        is_reported || waits.at(thief, strands.start[s as usize])
     };
     stolen.iter().copied().filter(is_leap).collect()
 }

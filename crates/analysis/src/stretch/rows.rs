@@ -231,7 +231,7 @@ impl<'a> Sums<'a> {
     pub(super) fn rows_of(
         &self,
         sums: [Vec<(u32, RowSums)>; 2],
-        of: impl Fn(u32) -> RowKey,
+        row_key: impl Fn(u32) -> RowKey,
     ) -> Vec<StretchRow> {
         let mut table = Table::new(self.counters);
         for (side, sums) in sums.into_iter().enumerate() {
@@ -239,7 +239,7 @@ impl<'a> Sums<'a> {
                 table.add(key, side, &sum);
             }
         }
-        let mut rows = table.finish(&self.runs, of);
+        let mut rows = table.finish(&self.runs, row_key);
         self.most_surplus_first(&mut rows);
         rows
     }
@@ -358,11 +358,11 @@ impl<K: Copy + Eq + std::hash::Hash> Table<K> {
         self.sums[number][side].add(sum);
     }
 
-    fn finish(self, runs: &[RunSums], of: impl Fn(K) -> RowKey) -> Vec<StretchRow> {
+    fn finish(self, runs: &[RunSums], row_key: impl Fn(K) -> RowKey) -> Vec<StretchRow> {
         let rows = self.keys.into_iter().zip(self.sums);
         rows.map(|(key, sums)| {
             let serial = runs[0].converted(&sums[0]);
-            row(of(key), [&serial, &sums[1]])
+            row(row_key(key), [&serial, &sums[1]])
         })
         .collect()
     }

@@ -166,9 +166,9 @@ pub(crate) fn faster_path(
 ) -> Vec<FasterStrand> {
     let faster = FasterPaths::new(dag, weights, target, factor, &Burden::none());
     let path = faster.critical_path(dag);
-    let of = |strand| FasterStrand {
+    let faster_strand = |strand| FasterStrand {
         strand,
         weight: faster_weight(weights, target, factor, 0, (strand, dag.folded.has(strand))),
     };
-    path.into_iter().map(of).collect()
+    path.into_iter().map(faster_strand).collect()
 }

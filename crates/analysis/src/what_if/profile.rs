@@ -89,9 +89,9 @@ pub(crate) fn outcomes_of_labels(
     labels: &[u32],
 ) -> Vec<Vec<Outcome>> {
     let profiler = Profiler::from_weights(dag, weights);
-    let of = |&label: &u32| {
+    let outcomes = |&label: &u32| {
         let target = TargetWeights::from_target(dag, weights, options, &Target::Region(label));
         profiler.profile(&target, &super::DEFAULT_FACTORS).outcomes
     };
-    labels.iter().map(of).collect()
+    labels.iter().map(outcomes).collect()
 }

@@ -119,14 +119,18 @@ impl TargetWeights {
     }
 
     fn site(&mut self, dag: &Dag, weights: &Weights, places: &[u32], subtree: bool) {
-        let mut wanted = vec![false; dag.places.len()];
+        let mut is_target_site = vec![false; dag.places.len()];
         for &place in places {
-            if let Some(wanted) = wanted.get_mut(place as usize) {
-                *wanted = true;
+            if let Some(is_target) = is_target_site.get_mut(place as usize) {
+                *is_target = true;
             }
         }
         let tasks = &dag.tasks;
-        let mut inside: Vec<bool> = tasks.site.iter().map(|&s| wanted[s as usize]).collect();
+        let mut inside: Vec<bool> = tasks
+            .site
+            .iter()
+            .map(|&s| is_target_site[s as usize])
+            .collect();
         if subtree {
             // Strands are in topological order, so a parent's first strand comes before its
             // child's.
@@ -150,14 +154,17 @@ impl TargetWeights {
                 continue;
             };
             let of_sites = |all: bool| -> u128 {
-                let sites = fold.sites.iter().filter(|i| all || wanted[i.site as usize]);
+                let sites = fold
+                    .sites
+                    .iter()
+                    .filter(|i| all || is_target_site[i.site as usize]);
                 sites.map(|i| u128::from(i.critical_work)).sum()
             };
             let (others, mut part) = (of_sites(true), of_sites(false));
             if own {
                 part += u128::from(fold.span).saturating_sub(others);
             }
-            let below = fold.sites.iter().any(|i| wanted[i.site as usize]);
+            let below = fold.sites.iter().any(|i| is_target_site[i.site as usize]);
             if subtree && below {
                 // Descendants count as well, and the record does not show to whom they belong.
                 part = u128::from(fold.span);
@@ -165,7 +172,10 @@ impl TargetWeights {
             if own || below {
                 let mut work = 0u64;
                 if subtree {
-                    let sites = fold.sites.iter().filter(|i| wanted[i.site as usize]);
+                    let sites = fold
+                        .sites
+                        .iter()
+                        .filter(|i| is_target_site[i.site as usize]);
                     work = sites.fold(0, |sum, i| sum.saturating_add(i.work));
                 } else {
                     blocks.each(
@@ -173,7 +183,11 @@ impl TargetWeights {
                         &CodeBlock::from_strand(dag, s),
                         fold.work,
                         |key, part| {
-                            work += if wanted[key.site as usize] { part } else { 0 };
+                            work += if is_target_site[key.site as usize] {
+                                part
+                            } else {
+                                0
+                            };
                         },
                     );
                 }
@@ -391,13 +405,14 @@ impl SampledShares {
 
     /// The share of strand `s` that lies in the lines, as far as samples show it.
     fn share(&self, dag: &Dag, s: StrandId) -> Option<f64> {
-        let of = |(all, hits): (u32, u32)| (all > 0).then(|| f64::from(hits) / f64::from(all));
-        let own = self.strands.get(s as usize).copied().and_then(of);
+        let hit_share =
+            |(all, hits): (u32, u32)| (all > 0).then(|| f64::from(hits) / f64::from(all));
+        let own = self.strands.get(s as usize).copied().and_then(hit_share);
         // The samples of a folded strand's block belong to other strands.
         let folded = dag.folded.has(s);
         own.or_else(|| {
             let block = self.block.get(s as usize).filter(|_| !folded)?;
-            of(self.blocks[*block as usize])
+            hit_share(self.blocks[*block as usize])
         })
     }
 }

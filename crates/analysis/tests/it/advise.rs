@@ -117,8 +117,8 @@ fn the_runtimes_time_inside_of_tasks_is_lost() {
     let mut dag = read(&run);
     let lost = |dag: &Dag| {
         let tiny = &ask(dag, goal(2.0, 2)).grain[0];
-        let told = (tiny.cost_is_inside, tiny.cost_is_least);
-        (tiny.now.work, tiny.now.lost_percent(), told)
+        let flags = (tiny.cost_is_inside, tiny.cost_is_least);
+        (tiny.now.work, tiny.now.lost_percent(), flags)
     };
     assert_eq!(lost(&dag), (40.0, 0.0, (false, true)));
     dag.meta.join_cost = 30;
@@ -168,8 +168,8 @@ fn random_runs() {
         let mut dice = Dice::new(seed);
         let run = simulate::simulate(&mut dice);
         let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
-        let wanted = dice.pick(&[1.5, 2.0, 3.0, 5.0]);
-        let advice = ask(&dag, goal(wanted, 4));
+        let speedup = dice.pick(&[1.5, 2.0, 3.0, 5.0]);
+        let advice = ask(&dag, goal(speedup, 4));
         let mut span = advice.now.span;
         for step in &advice.steps {
             assert!(step.outcome.span <= span, "case {seed}: {advice:?}");
@@ -180,7 +180,7 @@ fn random_runs() {
             span = step.outcome.span;
         }
         let last = advice.steps.last().map_or(advice.now, |s| s.outcome);
-        let is_enough = last.parallelism() >= wanted;
+        let is_enough = last.parallelism() >= speedup;
         let said = matches!(advice.stop, Stop::Reached | Stop::Already);
         assert_eq!(is_enough, said, "case {seed}: {advice:?}");
         if advice.stop == Stop::Reached {
@@ -189,7 +189,7 @@ fn random_runs() {
             // The last of them is needed.
             let before = advice.steps.iter().rev().nth(1);
             let before = before.map_or(advice.now, |s| s.outcome);
-            assert!(before.parallelism() < wanted, "case {seed}: {advice:?}");
+            assert!(before.parallelism() < speedup, "case {seed}: {advice:?}");
         }
     }
     assert!(reached > 50 && several > 10, "{reached} {several}");

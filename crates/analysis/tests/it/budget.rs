@@ -7,7 +7,7 @@ use workspan_analysis::{Options, Report, report};
 use workspan_dag::note_keys::RECORDED_TASK;
 use workspan_reader::OpenOptions;
 use workspan_reader::open::Grain;
-use workspan_recorder::budget::{Budget, Choice, JoinTicket, OF_TASKS, Settings};
+use workspan_recorder::budget::{Budget, Choice, JoinTicket, Settings, TASK_CLASS};
 use workspan_test_kit::{TraceFile, put_record};
 use workspan_trace::entry::{Note, SitePosition};
 use workspan_trace::wire::Kind;
@@ -209,7 +209,7 @@ impl Run {
         let choice = begun.map_or(Choice::Enter, |b| b.0);
         let of_tasks = match self.form {
             Form::Joins => 0,
-            Form::Tasks | Form::Counted => OF_TASKS,
+            Form::Tasks | Form::Counted => TASK_CLASS,
         };
         let class = [1, of_tasks + u64::from(level)];
         let before = self.joins;

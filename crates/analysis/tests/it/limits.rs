@@ -86,8 +86,8 @@ fn threads_after(serial: u64, lines: [u32; 2]) -> Dag {
 #[test]
 fn threads_started_at_one_place_bound_nothing_beyond_their_number() {
     let dag = threads([7, 7]);
-    let told = measured(&dag);
-    let ws = &told.work_span;
+    let report = measured(&dag);
+    let ws = &report.work_span;
     assert_eq!((ws.work, ws.span), (210, 120));
     let shares = ws.limits.shares.unwrap();
     assert_eq!(
@@ -98,17 +98,17 @@ fn threads_started_at_one_place_bound_nothing_beyond_their_number() {
     assert_eq!(ws.speedup(2).1, 210.0 / 120.0);
     assert_eq!(ws.speedup(64).1, 210.0 / 20.0);
     // That each thread has one half of the work is nothing to mend.
-    assert!(told.critical_block.unwrap().is_enough);
+    assert!(report.critical_block.unwrap().is_enough);
     // Of a serial part beside them that matters, that is.
-    let told = measured(&threads_after(30, [7, 7]));
-    let block = told.critical_block.unwrap();
+    let report = measured(&threads_after(30, [7, 7]));
+    let block = report.critical_block.unwrap();
     assert_eq!((block.block.site, block.critical), (ROOT_PLACE, 30));
     assert!(!block.is_enough);
     // Threads of two kinds are as many as the program has kinds.
-    let told = measured(&threads([7, 8]));
-    let ws = &told.work_span;
+    let report = measured(&threads([7, 8]));
+    let ws = &report.work_span;
     assert_eq!((ws.limits.shares, ws.speedup(64).1), (None, 210.0 / 120.0));
-    assert!(!told.critical_block.unwrap().is_enough);
+    assert!(!report.critical_block.unwrap().is_enough);
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn a_started_thread_that_only_waits_is_not_a_share() {
 {"ev":"end","t":120,"w":0,"task":0}
 "#;
     let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
-    let told = measured(&dag);
-    let shares = told.work_span.limits.shares.unwrap();
+    let report = measured(&dag);
+    let shares = report.work_span.limits.shares.unwrap();
     assert_eq!((shares.threads, shares.work), (2, 190));
 }
 

@@ -156,13 +156,13 @@ fn everything_occurs() {
         let occurs = seen.contains(&format!("cause {}", cause.id()));
         assert!(elsewhere || occurs, "{} never occurs", cause.id());
     }
-    let wanted = "Root Deferred Inline Detached Begin Create Resume Scope Wait(Children Wait(Scope( Wait(Tasks( \
+    let words = "Root Deferred Inline Detached Begin Create Resume Scope Wait(Children Wait(Scope( Wait(Tasks( \
         Wait(Signals( Yield End Depend Signal( RegionBegin RegionEnd oversubscribed recording blocked descheduled \
         no_work_sched busy_delay steals buried delay_buried entered leapfrogs";
-    for wanted in wanted.split_whitespace() {
+    for word in words.split_whitespace() {
         assert!(
-            seen.iter().any(|s| s.starts_with(wanted)),
-            "{wanted} never occurs: {seen:?}"
+            seen.iter().any(|s| s.starts_with(word)),
+            "{word} never occurs: {seen:?}"
         );
     }
     for kind in 0..7 {

@@ -52,7 +52,7 @@ fn of(dag: &Dag, raw: bool) -> Report {
 }
 
 /// (probe cost, work, span, recording).
-fn told(notes: &[(&str, &str)]) -> (u64, u128, u128, u128) {
+fn measured_with(notes: &[(&str, &str)]) -> (u64, u128, u128, u128) {
     let dag = run(notes);
     let report = of(&dag, false);
     let breakdown = &report.breakdown;
@@ -74,14 +74,23 @@ fn told(notes: &[(&str, &str)]) -> (u64, u128, u128, u128) {
 fn probes_cost_what_measured_tasks_say() {
     const PROBE: (&str, &str) = ("probe_cost_ticks", "3");
     // 36 ticks for six strands, with two probes each.
-    assert_eq!(told(&[PROBE]), (3, 672, 516, 36));
+    assert_eq!(measured_with(&[PROBE]), (3, 672, 516, 36));
     // 48 for the three strands of a task are 8 a probe. The strand of 8 ticks has no more than 8.
-    assert_eq!(told(&[PROBE, (RECORDED_TASK, "48.00")]), (8, 620, 476, 88));
+    assert_eq!(
+        measured_with(&[PROBE, (RECORDED_TASK, "48.00")]),
+        (8, 620, 476, 88)
+    );
     // At most four times the calibrated cost, and not less than it.
-    assert_eq!(told(&[PROBE, (RECORDED_TASK, "600")]), (12, 580, 444, 128));
-    assert_eq!(told(&[PROBE, (RECORDED_TASK, "12")]), (3, 672, 516, 36));
+    assert_eq!(
+        measured_with(&[PROBE, (RECORDED_TASK, "600")]),
+        (12, 580, 444, 128)
+    );
+    assert_eq!(
+        measured_with(&[PROBE, (RECORDED_TASK, "12")]),
+        (3, 672, 516, 36)
+    );
     // Without calibration, the cost is not known.
-    assert_eq!(told(&[(RECORDED_TASK, "48")]), (0, 708, 540, 0));
+    assert_eq!(measured_with(&[(RECORDED_TASK, "48")]), (0, 708, 540, 0));
 }
 
 #[test]

@@ -104,11 +104,11 @@ fn what_ran_of_the_recorder_is_no_work() {
 {"ev":"end","t":100,"w":0,"task":0}
 "#;
     let dag = workspan_reader::text::read(trace.as_bytes()).unwrap();
-    let told = report(&dag, &Options::default()).unwrap();
-    let breakdown = &told.breakdown;
-    assert_eq!((told.work_span.work, told.work_span.span), (72, 72));
+    let whole = report(&dag, &Options::default()).unwrap();
+    let breakdown = &whole.breakdown;
+    assert_eq!((whole.work_span.work, whole.work_span.span), (72, 72));
     assert_eq!((breakdown.descheduled, breakdown.recording), (10, 18));
-    assert_eq!(told.regions[0].work, 30);
+    assert_eq!(whole.regions[0].work, 30);
     let raw = Options {
         raw: true,
         ..Options::default()

@@ -205,9 +205,9 @@ fn children_delayed_until_the_wait() {
         t += 250;
     }
     run.end(0, 0, t);
-    let (beside, _) = simulated(&run, 0, &setup(2, Policy::HelpFirst, 5));
+    let (delayed, _) = simulated(&run, 0, &setup(2, Policy::HelpFirst, 5));
     let (late, trace) = simulated(&run, 0, &setup(2, Policy::DelayedChildren, 5));
-    assert_eq!((beside, late), (3000, 5000));
+    assert_eq!((delayed, late), (3000, 5000));
     assert_eq!(verdict(&trace), Some(Cause::SlowThief));
     let found = measured(&trace);
     let place = found.causes.findings()[0].block;

@@ -90,12 +90,12 @@ fn depth_over_time() {
     assert_eq!(all.ready.maximum, ready);
     assert_eq!(all.ready.mean, ready.map(|n| n as f64));
     assert_eq!((all.ready.mean_all, all.ready.maximum_all), (0.24, 2));
-    let mut told = [0u64; 50];
-    told[10..24].fill(1);
-    told[14..16].fill(2);
-    told[24..30].fill(2);
+    let mut expected = [0u64; 50];
+    expected[10..24].fill(1);
+    expected[14..16].fill(2);
+    expected[24..30].fill(2);
     let queues = all.queues.unwrap();
-    assert_eq!(queues.maximum, told);
+    assert_eq!(queues.maximum, expected);
     assert_eq!((queues.mean_all, queues.maximum_all), (0.56, 2));
 }
 

@@ -160,7 +160,7 @@ fn samples_in_the_recorder_are_not_missing() {
 /// Work far below the CPU time is not a contradiction, but the reader must know about it.
 #[test]
 fn cpu_time_between_tasks_is_said() {
-    let told = |process: u64, outside: u64| {
+    let warning = |process: u64, outside: u64| {
         let mut dag = run(2, 1);
         dag.meta.recorded = true;
         dag.meta.ticks_per_second = 1_000;
@@ -174,13 +174,13 @@ fn cpu_time_between_tasks_is_said() {
             .find(|text| text.contains("Recorded threads used"))
     };
     // The tasks ran for 1,500 ms.
-    let sentence = told(2_500, 0).unwrap();
+    let sentence = warning(2_500, 0).unwrap();
     assert!(
         sentence.contains("Recorded threads used 1000 ms (40 %) between"),
         "{sentence}"
     );
-    assert_eq!(told(1_600, 0), None);
-    assert_eq!(told(2_500, 900), None);
+    assert_eq!(warning(1_600, 0), None);
+    assert_eq!(warning(2_500, 900), None);
 }
 
 /// Pools that alternate do not share the CPUs, whatever the sum of their workers.

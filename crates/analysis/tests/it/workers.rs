@@ -63,8 +63,8 @@ fn a_program_without_tasks_to_take_has_no_right_size() {
     );
 }
 
-/// Ten tasks alone, then ten pairs, in which a task takes `beside` ticks.
-fn alone_then_in_pairs(beside: u64) -> Dag {
+/// Ten tasks alone, then ten pairs, in which a task takes `concurrent_ticks` ticks.
+fn alone_then_in_pairs(concurrent_ticks: u64) -> Dag {
     let mut tasks: Vec<(u32, u64, u64)> = Vec::new();
     let mut t = 0;
     for i in 0..10 {
@@ -72,9 +72,9 @@ fn alone_then_in_pairs(beside: u64) -> Dag {
         t += 10_000 + i;
     }
     for i in 0..10 {
-        tasks.push((0, t, t + beside + i));
-        tasks.push((1, t, t + beside + i));
-        t += beside + i;
+        tasks.push((0, t, t + concurrent_ticks + i));
+        tasks.push((1, t, t + concurrent_ticks + i));
+        t += concurrent_ticks + i;
     }
     tasks_of_root(&tasks, t)
 }
@@ -89,7 +89,10 @@ fn tasks_that_take_longer_beside_others_are_told() {
     let dag = alone_then_in_pairs(25_000);
     let slower = of(&dag).unwrap();
     assert_eq!(dag.places[slower.site as usize].label, "part");
-    assert_eq!((slower.alone, slower.beside), ((10, 10_005), (20, 25_005)));
+    assert_eq!(
+        (slower.alone, slower.concurrent),
+        ((10, 10_005), (20, 25_005))
+    );
     // As long as alone, and a little longer.
     assert_eq!(of(&alone_then_in_pairs(10_000)), None);
     assert_eq!(of(&alone_then_in_pairs(13_000)), None);

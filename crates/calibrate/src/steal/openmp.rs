@@ -16,7 +16,7 @@ struct Team {
 /// Steals by the second thread of a team of two, which waits at the region's end.
 pub(super) fn measure(library: &Library) -> Result<Costs, String> {
     let mut team = Team {
-        functions: Functions::of(library)?,
+        functions: Functions::load(library)?,
         costs: Costs::default(),
         rounds: Vec::with_capacity(MAX_ROUNDS),
     };

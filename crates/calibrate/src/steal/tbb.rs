@@ -35,7 +35,7 @@ static CHILD: Table = Table::new(child);
 
 /// Measures steals of children of a task that this thread runs.
 pub(super) fn measure(library: &Library) -> Result<Costs, String> {
-    let functions = Functions::of(library)?;
+    let functions = Functions::load(library)?;
     let mut arena = Arena {
         functions,
         context: Context::new(),

@@ -88,11 +88,11 @@ impl Builder {
         self.jobs.len()
     }
 
-    /// Builds them, one on each CPU at a time, and calls `told` for each finished one. Returns the
+    /// Builds them, one on each CPU at a time, and calls `report_progress` for each finished one. Returns the
     /// failures, as sentences.
     pub fn build(
         &self,
-        told: impl Fn(usize) + Sync,
+        report_progress: impl Fn(usize) + Sync,
         stop: impl Fn() -> bool + Sync,
     ) -> Vec<String> {
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -108,7 +108,7 @@ impl Builder {
                         if let Err(why) = self.compile(job) {
                             failures.lock().unwrap_or_else(|e| e.into_inner()).push(why);
                         }
-                        told(done.fetch_add(1, Ordering::Relaxed) + 1);
+                        report_progress(done.fetch_add(1, Ordering::Relaxed) + 1);
                     }
                 });
             }

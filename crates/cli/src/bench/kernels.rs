@@ -185,7 +185,7 @@ pub fn chosen(names: &[String]) -> anyhow::Result<Vec<Kernel>> {
             );
         }
     }
-    let wanted = |kernel: &Kernel| {
+    let is_chosen = |kernel: &Kernel| {
         names.iter().any(|&name| match name {
             "all" => true,
             "kernels" => !kernel.question,
@@ -193,7 +193,7 @@ pub fn chosen(names: &[String]) -> anyhow::Result<Vec<Kernel>> {
             name => kernel.name == name,
         })
     };
-    Ok(KERNELS.into_iter().filter(wanted).collect())
+    Ok(KERNELS.into_iter().filter(is_chosen).collect())
 }
 
 #[cfg(test)]

@@ -75,13 +75,13 @@ pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) ->
                     let run = self::run(plan, &variant.recorded, Some(&file))?;
                     agree(&mut printed, run.printed)?;
                     rows[i].recorded.push(run.took);
-                    let told = read(&file, Extent::Whole).and_then(|trace| {
+                    let result = read(&file, Extent::Whole).and_then(|trace| {
                         // If there is only the main thread's root, the runtime that ran the tasks
                         // is not recorded.
                         let blind = trace.tasks <= 1 && variant.runtime != Runtime::Serial;
                         if blind { Err(UNSEEN.into()) } else { Ok(trace) }
                     });
-                    traces[i].push((run.took, told));
+                    traces[i].push((run.took, result));
                 }
                 Ok(())
             };

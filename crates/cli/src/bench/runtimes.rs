@@ -75,7 +75,7 @@ pub struct RuntimesArgs {
 /// An unknown name, no runtime at all, or a file that can't be written.
 pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     let kernels = kernels::chosen(&args.kernels)?;
-    let wanted = selected(&args.runtimes)?;
+    let chosen = selected(&args.runtimes)?;
     for file in [&args.csv, &args.svg].into_iter().flatten() {
         writable(file)?;
     }
@@ -92,7 +92,7 @@ pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
     let programs = prepare(
         &kernels,
-        &wanted,
+        &chosen,
         (&folder, &runs),
         &mut comparison,
         &progress,
@@ -206,7 +206,7 @@ pub fn interrupted() -> ExitCode {
 /// Finds the runtimes and builds their programs: for each kernel its variants.
 pub fn prepare(
     kernels: &[Kernel],
-    wanted: &[Runtime],
+    chosen: &[Runtime],
     (folder, runs): (&Path, &RunFolder),
     comparison: &mut Comparison,
     progress: &Progress,
@@ -214,7 +214,7 @@ pub fn prepare(
 ) -> anyhow::Result<Vec<Vec<Variant>>> {
     let mut builder = Builder::new(&folder.join("cpp"))?;
     let mut variants: Vec<Vec<Variant>> = vec![Vec::new(); kernels.len()];
-    for &runtime in wanted {
+    for &runtime in chosen {
         if stopped() {
             return Ok(variants);
         }

@@ -129,7 +129,7 @@ pub fn overall(comparison: &Comparison) -> Option<String> {
     let (best, worst) = (standing.first()?.0, standing.last()?.0);
     let (mut all_best, mut all_worst) = (Parts::default(), Parts::default());
     for group in &comparison.groups {
-        let of = |runtime| {
+        let loss_of = |runtime| {
             group
                 .parallel()
                 .find(|r| r.runtime == runtime)?
@@ -137,7 +137,7 @@ pub fn overall(comparison: &Comparison) -> Option<String> {
                 .as_ref()
                 .ok()
         };
-        if let (Some(b), Some(w)) = (of(best), of(worst)) {
+        if let (Some(b), Some(w)) = (loss_of(best), loss_of(worst)) {
             add(&mut all_best, &b.parts);
             add(&mut all_worst, &w.parts);
         }

@@ -20,7 +20,7 @@ const MIN_PREDICTED_WORKERS: u32 = 16;
 /// Draws one tag's row of `file`.
 ///
 /// # Errors
-/// The file is not of Cilkscale or lacks the tag, or an output file can't be written.
+/// The file is not a table of Cilkscale or lacks the tag, or an output file can't be written.
 pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
     let Some((Table::Cilkscale(tags), _)) = table(file)? else {
         bail!(
@@ -28,12 +28,12 @@ pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
             file.display()
         );
     };
-    let wanted = args.tag.as_deref().unwrap_or_default();
-    let tag = tags.iter().rev().find(|row| row.tag == wanted);
+    let tag_name = args.tag.as_deref().unwrap_or_default();
+    let tag = tags.iter().rev().find(|row| row.tag == tag_name);
     let tag = tag.with_context(|| {
         let names: Vec<&str> = tags.iter().map(|row| row.tag.as_str()).take(20).collect();
         format!(
-            "{}: has no row with the tag `{wanted}`; it has `{}`",
+            "{}: has no row with the tag `{tag_name}`; it has `{}`",
             file.display(),
             names.join("`, `")
         )
@@ -61,7 +61,7 @@ pub(super) fn run(args: &ScaleArgs, file: &Path) -> anyhow::Result<ExitCode> {
         pinned: false,
         cpus: Vec::new(),
         unrecorded: None,
-        kept: None,
+        kept_folder: None,
     };
     for file in &args.output {
         save(file, &view.program, &found)?;

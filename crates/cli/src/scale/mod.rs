@@ -167,7 +167,7 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
         pinned: !args.no_pin,
         cpus: cpus.clone(),
         unrecorded,
-        kept: args
+        kept_folder: args
             .keep_runs
             .as_deref()
             .map(workspan_record::outcome::shown),
@@ -374,17 +374,17 @@ impl Session<'_> {
 /// The command that shows where the work grows; it uses existing runs if there are any.
 fn next_stretch(args: &ScaleArgs, program: &Program, counts: &Counts) -> String {
     let most = counts.measured.last().copied().unwrap_or(1);
-    let of = |folder: &Path| {
+    let next_in = |folder: &Path| {
         let trace = |workers| workspan_record::outcome::shown(&trace_in(folder, workers));
         format!("workspan stretch {} {}", trace(1), trace(most))
     };
     match &args.keep_runs {
-        Some(folder) => of(folder),
+        Some(folder) => next_in(folder),
         // The number of workers is an argument, which `stretch` does not know.
         None if program.takes_argument() => format!(
             "workspan scale --keep-runs runs -- {}; {}",
             program.line(),
-            of(Path::new("runs"))
+            next_in(Path::new("runs"))
         ),
         None => format!("workspan stretch -- {}", program.line()),
     }
@@ -401,7 +401,7 @@ fn save(file: &Path, program: &str, found: &Scale) -> anyhow::Result<()> {
         Format::Csv => put(file, scale_csv(found)),
         format => write(
             Some(file),
-            &plot::Page::of(640.0, 400.0),
+            &plot::Page::with_size(640.0, 400.0),
             &plot::scale(program, found),
             format,
         ),

@@ -49,9 +49,9 @@ impl Progress {
     }
 
     /// The next run begins.
-    pub fn begin(&self, workers: u32, round: u32, of: u32) {
+    pub fn begin(&self, workers: u32, round: u32, rounds: u32) {
         let on = if workers == 1 { "worker" } else { "workers" };
-        let mut message = format!("{workers} {on}, round {round} of {of}");
+        let mut message = format!("{workers} {on}, round {round} of {rounds}");
         let left = self.time_left();
         if !left.is_zero() {
             message.push_str(&format!(", {} left", HumanDuration(left)));

@@ -34,13 +34,13 @@ impl KeyFile {
         let file = match nofollow().read(true).open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let kept = KeyFile {
+                let key_file = KeyFile {
                     path: path.to_owned(),
                     key: Key::random()?,
                     port: None,
                 };
-                kept.write(nofollow().write(true).create_new(true).mode(0o600), None)?;
-                return Ok(kept);
+                key_file.write(nofollow().write(true).create_new(true).mode(0o600), None)?;
+                return Ok(key_file);
             }
             Err(error) if error.raw_os_error() == Some(LOOP) => {
                 bail!("{}: is a link; name the file itself", name())

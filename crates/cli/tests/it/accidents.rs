@@ -401,9 +401,9 @@ fn a_full_disk() {
     let trace = trace_of(&output, disk.0.path());
     let dag = read(&trace);
     assert!((1_000..300_000).contains(&dag.tasks.len()));
-    let told = |what: &str| dag.meta.warnings.iter().any(|w| w.contains(what));
+    let is_warned = |what: &str| dag.meta.warnings.iter().any(|w| w.contains(what));
     assert!(
-        told("lost, because the disk was full"),
+        is_warned("lost, because the disk was full"),
         "{:?}",
         dag.meta.warnings
     );

@@ -501,11 +501,11 @@ fn a_serial_run_shows_what_was_stretched() {
         let json = succeeds(&[&["report", "--json"], flags, &[&run]].concat());
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         let causes = json["causes"].as_array().unwrap().iter();
-        let told = causes.map(|c| {
+        let rows = causes.map(|c| {
             let id = c["id"].as_str().unwrap().to_owned();
             (id, c["lost"].as_u64().unwrap())
         });
-        told.filter(|c| c.0 == "stretch").collect()
+        rows.filter(|c| c.0 == "stretch").collect()
     };
     assert_eq!(findings(&[]), []);
     // Two tasks of 1700 instead of 1000.

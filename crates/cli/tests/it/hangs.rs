@@ -37,13 +37,13 @@ fn ended_once(name: &str) -> (Value, String) {
         name,
     ];
     let output = project.cargo_workspan(&words).output().unwrap();
-    let told = said(&output);
+    let message = said(&output);
     assert!(
-        told.contains("the program has used no CPU for 2.0 s"),
-        "{told}"
+        message.contains("the program has used no CPU for 2.0 s"),
+        "{message}"
     );
     // Ended by SIGTERM.
-    assert!(!output.status.success(), "{told}");
+    assert!(!output.status.success(), "{message}");
     let trace = trace_of(&output, &project.root);
     let report = |more: &[&str]| {
         let mut command = bare(WORKSPAN);
@@ -65,8 +65,8 @@ fn has_stacks() -> bool {
 #[test]
 fn a_lock_that_is_wanted_above_the_join_of_its_holder_is_told_with_both_lines() {
     let (json, text) = ended("hang_in_join");
-    let stood = &json["standstill"];
-    let threads = stood["threads"].as_array().unwrap();
+    let standstill = &json["standstill"];
+    let threads = standstill["threads"].as_array().unwrap();
     assert_eq!(threads.len(), 1, "{json}");
     let joins = format!("src/hangs.rs:{}", line("joins"));
     assert_eq!(threads[0]["below"][0]["at"], *joins, "{json}");
@@ -84,17 +84,17 @@ fn a_lock_that_is_wanted_above_the_join_of_its_holder_is_told_with_both_lines() 
 #[test]
 fn a_task_that_stands_behind_the_one_that_waits_for_it_is_told() {
     let (json, text) = ended("hang_behind_wait");
-    let stood = &json["standstill"];
+    let standstill = &json["standstill"];
     let sends = format!("src/hangs.rs:{}", line("sends"));
-    assert_eq!(stood["never_began"][0]["site"], *sends, "{json}");
-    assert_eq!(stood["never_began"][0]["tasks"], 1, "{json}");
+    assert_eq!(standstill["never_began"][0]["site"], *sends, "{json}");
+    assert_eq!(standstill["never_began"][0]["tasks"], 1, "{json}");
     assert!(
         text.contains("nobody runs the tasks behind them in the queue"),
         "{text}"
     );
     if has_stacks() {
         assert_eq!(
-            stood["threads"][0]["at"]["line"],
+            standstill["threads"][0]["at"]["line"],
             line("receives"),
             "{json}"
         );

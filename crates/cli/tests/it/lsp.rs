@@ -98,15 +98,15 @@ impl Sorted {
     fn hover(&self, client: &mut Client, line: u64) -> Option<String> {
         let at = json!({"line": line - 1, "character": 6});
         let asked = json!({"textDocument": {"uri": self.uri()}, "position": at});
-        let told = client.ask("textDocument/hover", asked).unwrap();
-        told["contents"]["value"].as_str().map(str::to_owned)
+        let answer = client.ask("textDocument/hover", asked).unwrap();
+        answer["contents"]["value"].as_str().map(str::to_owned)
     }
 }
 
 /// The last diagnostics of the file that the server sent.
 fn diagnostics(client: &mut Client) -> Vec<Value> {
     let is = |m: &&Value| m["method"] == "textDocument/publishDiagnostics";
-    let last = client.told.iter().rev().find(is);
+    let last = client.notifications.iter().rev().find(is);
     let all = last.map(|m| m["params"]["diagnostics"].as_array().unwrap().clone());
     all.unwrap_or_default()
 }
@@ -238,7 +238,7 @@ fn a_newer_trace_replaces_the_one_that_is_shown() {
     client.tell("workspace/didChangeWatchedFiles", json!({"changes": []}));
     assert_eq!(sorted.lenses(&mut client).len(), 1);
     let refreshed = client
-        .told
+        .notifications
         .iter()
         .filter(|m| m["method"] == "workspace/codeLens/refresh");
     assert_eq!(refreshed.count(), 2);

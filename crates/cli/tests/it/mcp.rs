@@ -92,18 +92,21 @@ fn an_agent_is_answered_with_the_reports_numbers() {
     let close = |a: &Value, b: &Value| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 0.001;
     assert!(close(&findings["parallelism"], &report["parallelism"]));
     let said: Vec<&Value> = report["findings"].as_array().unwrap().iter().collect();
-    let told: Vec<&Value> = findings["findings"].as_array().unwrap().iter().collect();
-    assert_eq!(told.len(), said.len());
-    for (told, said) in told.iter().zip(&said) {
-        assert_eq!(told["cause"], said["id"]);
-        assert!(close(&told["lost_percent"], &said["lost_percent"]));
-        let id = told["id"].as_str().unwrap();
+    let answered: Vec<&Value> = findings["findings"].as_array().unwrap().iter().collect();
+    assert_eq!(answered.len(), said.len());
+    for (answered, said) in answered.iter().zip(&said) {
+        assert_eq!(answered["cause"], said["id"]);
+        assert!(close(&answered["lost_percent"], &said["lost_percent"]));
+        let id = answered["id"].as_str().unwrap();
         assert!(
             id.starts_with(&format!("{}@", said["id"].as_str().unwrap())),
             "{id}"
         );
-        assert_eq!(told["place"]["line"], said["place"]["line"], "{told}");
-        if let Some(link) = told["place"]["link"].as_str() {
+        assert_eq!(
+            answered["place"]["line"], said["place"]["line"],
+            "{answered}"
+        );
+        if let Some(link) = answered["place"]["link"].as_str() {
             let file = link
                 .strip_prefix("file://")
                 .unwrap()
@@ -118,12 +121,12 @@ fn an_agent_is_answered_with_the_reports_numbers() {
     let sites = json_of(&mut client, "site", json!({"trace": name}));
     let of_report = report["sites"].as_array().unwrap();
     assert_eq!(sites["of"], of_report.len());
-    for (told, said) in sites["sites"].as_array().unwrap().iter().zip(of_report) {
-        assert_eq!(told["tasks"], said["count"]);
-        let one = json_of(&mut client, "site", json!({"site": told["site"]}));
-        assert_eq!(one["site"], told["site"]);
+    for (answered, said) in sites["sites"].as_array().unwrap().iter().zip(of_report) {
+        assert_eq!(answered["tasks"], said["count"]);
+        let one = json_of(&mut client, "site", json!({"site": answered["site"]}));
+        assert_eq!(one["site"], answered["site"]);
         assert!(!one["blocks"].as_array().unwrap().is_empty(), "{one}");
-        let faster = json!({"sites": [told["site"]], "factors": [2]});
+        let faster = json!({"sites": [answered["site"]], "factors": [2]});
         let what_if = json_of(&mut client, "what_if", faster);
         assert_eq!(what_if["each"][0]["faster"][0]["factor"], 2);
         assert!(close(
@@ -131,8 +134,8 @@ fn an_agent_is_answered_with_the_reports_numbers() {
             &report["parallelism"]
         ));
     }
-    for told in &told {
-        if let Some(arguments) = told.get("what_if") {
+    for answered in &answered {
+        if let Some(arguments) = answered.get("what_if") {
             json_of(&mut client, "what_if", arguments.clone());
         }
     }

@@ -161,10 +161,10 @@ fn first<'a>(pair: &Pair, json: &'a Value) -> Option<&'a Value> {
 /// Whether a text in the finding, or in the report's sentence about it, is the marked line.
 fn names_line(pair: &Pair, finding: &Value, text: &str) -> bool {
     let (file, lines) = marked(pair);
-    let told = format!("{finding}{text}");
+    let words = format!("{finding}{text}");
     lines.iter().any(|line| {
         let name = format!("{file}:{line}");
-        let ends = told.split(&name).skip(1);
+        let ends = words.split(&name).skip(1);
         let in_words = ends
             .into_iter()
             .any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));

@@ -198,13 +198,13 @@ fn suggested_commands_print_what_reports_of_real_programs_promise() {
                 .args(["--factors", "2"])
                 .output()
                 .unwrap();
-            let told = format!("{} {options:?}, {command:?}: {}", run.name, said(&output));
-            assert!(output.status.success(), "{told}");
+            let context = format!("{} {options:?}, {command:?}: {}", run.name, said(&output));
+            assert!(output.status.success(), "{context}");
             let text = printed(&output);
             let row = text.lines().find(|l| l.trim_start().starts_with("2x"));
-            let row = row.unwrap_or_else(|| panic!("{told}{text}"));
+            let row = row.unwrap_or_else(|| panic!("{context}{text}"));
             let is_there = row.split_whitespace().any(|word| word == number);
-            assert!(is_there, "{told}promised {number}:\n{text}");
+            assert!(is_there, "{context}promised {number}:\n{text}");
 
             // The promise in the JSON report, through a shell.
             let words = json["suggestion"]["options"].as_array().unwrap();

@@ -106,8 +106,11 @@ fn lace_and_wool_by_their_own_macros() {
             Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/native/spawn_sync_fib.c"),
         );
         let text = text.unwrap();
-        let line = |wanted: &str| {
-            let at = text.lines().position(|line| line.contains(wanted)).unwrap();
+        let line = |text_part: &str| {
+            let at = text
+                .lines()
+                .position(|line| line.contains(text_part))
+                .unwrap();
             let count = sites.iter().find(|(site, _)| {
                 site.split('`')
                     .next()

@@ -124,10 +124,10 @@ fn a_link_survives_a_restart_with_the_same_traces() {
     let url = first.url.clone();
     assert!(!first.arguments().contains(&secret(&first)));
     // Another server of the same traces has another port, and does not change the kept one.
-    let beside = start(&[]);
-    assert_ne!(beside.url, url);
-    assert_eq!(secret(&beside), secret(&first));
-    drop((first, beside));
+    let second = start(&[]);
+    assert_ne!(second.url, url);
+    assert_eq!(secret(&second), secret(&first));
+    drop((first, second));
     let again = start(&[]);
     assert_eq!(again.url, url);
     assert!(status(&url).contains("200"));
@@ -156,13 +156,13 @@ fn a_real_run_is_exported_with_the_reports_samples_and_redacted_without_its_name
     match report.get("samples") {
         Some(samples) => {
             let all = samples["inside"].as_u64().unwrap() + samples["outside"].as_u64().unwrap();
-            let told = out(&["export", "--format", "speedscope"]);
-            let told: Value = serde_json::from_slice(&told).unwrap();
-            let of_all = told["profiles"][0]["samples"].as_array().unwrap().len();
+            let exported = out(&["export", "--format", "speedscope"]);
+            let exported: Value = serde_json::from_slice(&exported).unwrap();
+            let of_all = exported["profiles"][0]["samples"].as_array().unwrap().len();
             assert_eq!(of_all as u64, all);
-            let told = out(&["export", "--format", "firefox"]);
-            let told: Value = serde_json::from_slice(&told).unwrap();
-            let threads = told["threads"].as_array().unwrap().iter();
+            let exported = out(&["export", "--format", "firefox"]);
+            let exported: Value = serde_json::from_slice(&exported).unwrap();
+            let threads = exported["threads"].as_array().unwrap().iter();
             let count = threads.map(|t| t["samples"]["length"].as_u64().unwrap());
             assert_eq!(count.sum::<u64>(), all);
             formats.extend(["speedscope", "firefox"]);

@@ -22,7 +22,7 @@ pub struct Client {
     framing: Framing,
     requests: u64,
     /// Notifications of the server, in their order.
-    pub told: Vec<Value>,
+    pub notifications: Vec<Value>,
 }
 
 impl Client {
@@ -38,7 +38,7 @@ impl Client {
             server,
             framing,
             requests: 0,
-            told: Vec::new(),
+            notifications: Vec::new(),
         }
     }
 
@@ -55,7 +55,7 @@ impl Client {
                     None => Ok(message["result"].clone()),
                 };
             }
-            self.told.push(message);
+            self.notifications.push(message);
         }
     }
 

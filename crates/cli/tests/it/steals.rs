@@ -37,8 +37,11 @@ fn one_forced_steal_is_reported_with_its_thief_and_victim() {
         .filter(|l| l.contains(r#""ev":"steal","#))
         .collect();
     let (w, victim, task) = (steal.thief, steal.victim, dag.tasks.number(steal.task));
-    let wanted = format!(r#""w":{w},"victim":{victim},"task":{task}}}"#);
-    assert!(lines.len() == 1 && lines[0].ends_with(&wanted), "{lines:?}");
+    let expected_end = format!(r#""w":{w},"victim":{victim},"task":{task}}}"#);
+    assert!(
+        lines.len() == 1 && lines[0].ends_with(&expected_end),
+        "{lines:?}"
+    );
 
     let json = |args: &[&str]| -> serde_json::Value {
         serde_json::from_str(&workspan(args, &trace)).unwrap()
@@ -47,10 +50,10 @@ fn one_forced_steal_is_reported_with_its_thief_and_victim() {
     assert!(workspan(&["report", "--long"], &trace).contains(" 1 steal,"));
     let info = json(&["info", "--json"]);
     let captured = info["captured"].as_array().unwrap();
-    let told = captured
+    let row = captured
         .iter()
         .find(|row| row["what"] == "steals the runtime reported");
-    assert_eq!(told.unwrap()["count"], 1, "{info:#}");
+    assert_eq!(row.unwrap()["count"], 1, "{info:#}");
     assert_eq!(
         info["warnings"]
             .to_string()

@@ -396,14 +396,14 @@ fn says_how_little_was_lost(said: &Value, may_be_scattered: bool) -> bool {
     let percent = 100.0 * (all - work).saturating_sub(load) as f64 / all as f64;
     let text = said["says"].as_str().unwrap();
     let (what, rest) = text.split_once(": ").unwrap();
-    let told = rest.split_once(" % of the worker time lost").unwrap().0;
-    let told: f64 = told.parse().unwrap();
+    let printed = rest.split_once(" % of the worker time lost").unwrap().0;
+    let printed: f64 = printed.parse().unwrap();
     let expected = match percent < LITTLE {
         true => "nothing to mend",
         false => "no cause stands out",
     };
     // Both are rounded.
-    let agrees = (told - percent).abs() < 0.11 && (what == expected || told == LITTLE);
+    let agrees = (printed - percent).abs() < 0.11 && (what == expected || printed == LITTLE);
     agrees && (percent < LITTLE || may_be_scattered)
 }
 

@@ -48,8 +48,8 @@ fn a_runtimes_tasks_and_the_programs_calls_are_told_apart() {
         assert!(work > 0 && others > 0, "{}", report["told_by"]);
         let site = |of: &str| {
             let sites = report["sites"].as_array().unwrap();
-            let mut told = sites.iter().filter(|site| site["told_by"] == of);
-            told.next().unwrap()["count"].as_u64().unwrap()
+            let mut rows = sites.iter().filter(|site| site["told_by"] == of);
+            rows.next().unwrap()["count"].as_u64().unwrap()
         };
         assert_eq!(site("program"), 16);
         let text = said(&ask("report", &trace, &["--long", "--ascii"]));

@@ -74,14 +74,17 @@ fn the_line_of_a_wait_and_of_its_end_are_named() {
                 panic!("{compiler}, {how}: {json:#}");
             };
             let at = &found["blocked_in"];
-            let told = format!("{compiler}, {how}: {found:#}");
+            let context = format!("{compiler}, {how}: {found:#}");
             if how == "critical" && at.is_null() {
                 continue;
             }
-            assert!(at["file"].as_str().unwrap().ends_with("waits.c"), "{told}");
-            assert_eq!(at["line"], line(&format!("waits: {how}")), "{told}");
+            assert!(
+                at["file"].as_str().unwrap().ends_with("waits.c"),
+                "{context}"
+            );
+            assert_eq!(at["line"], line(&format!("waits: {how}")), "{context}");
             if !end.is_empty() {
-                assert_eq!(at["holder"]["released_at"]["line"], line(end), "{told}");
+                assert_eq!(at["holder"]["released_at"]["line"], line(end), "{context}");
             }
         }
         let json = report(folder.path(), "apart");

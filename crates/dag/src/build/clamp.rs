@@ -23,11 +23,11 @@ pub(super) fn clamp(
     repairs: &mut Repairs,
 ) {
     let limit = (ticks_per_second / 1000).max(1);
-    let told = (graph.strands.start.clone(), graph.strands.end.clone());
+    let recorded = (graph.strands.start.clone(), graph.strands.end.clone());
     let moved = push(graph, Some(limit)).unwrap_or_else(|()| {
         // Creates or program order close a circle with the other edges: strands move along creates
         // and program order alone, which have no circle.
-        (graph.strands.start, graph.strands.end) = told;
+        (graph.strands.start, graph.strands.end) = recorded;
         push(graph, None).unwrap_or_default()
     });
     for _ in 0..moved {
@@ -134,11 +134,11 @@ fn retain(
             for i in 0..lists.len() {
                 let s = strand_of(i);
                 out.push(lists.get(i).iter().copied().filter(|&item| {
-                    let kept = keep(last(item), s);
-                    if !kept {
+                    let is_kept = keep(last(item), s);
+                    if !is_kept {
                         repairs.note(DROPPED);
                     }
-                    kept
+                    is_kept
                 }));
             }
             out
@@ -152,9 +152,9 @@ fn retain(
     let on = filter(&graph.depends.on, &first, &|t| graph.tasks.last[t as usize]);
     graph.waits.tasks = joins;
     graph.waits.signals = signals;
-    let kept: Vec<usize> = (0..on.len()).filter(|&d| !on.get(d).is_empty()).collect();
+    let nonempty: Vec<usize> = (0..on.len()).filter(|&d| !on.get(d).is_empty()).collect();
     let mut depends = super::graph::Depends::default();
-    for d in kept {
+    for d in nonempty {
         depends.tasks.push(graph.depends.tasks[d]);
         depends.on.push(on.get(d).iter().copied());
     }

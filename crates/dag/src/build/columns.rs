@@ -123,9 +123,9 @@ fn final_scopes(
     tasks: &Tasks,
     scopes: &Scopes,
 ) -> Vec<Scope> {
-    let mut told = std::mem::take(&mut raw.scopes);
+    let mut raw_scopes = std::mem::take(&mut raw.scopes);
     if let Some(order) = scopes.order() {
-        told = order.iter().map(|&s| told[s as usize]).collect();
+        raw_scopes = order.iter().map(|&s| raw_scopes[s as usize]).collect();
     }
     let scope = |(id, s): (usize, RawScope)| {
         let opener = tasks.id(s.opener);
@@ -142,7 +142,7 @@ fn final_scopes(
         }
     };
     // Each element is replaced by one of the same size, in place.
-    told.into_iter().enumerate().map(scope).collect()
+    raw_scopes.into_iter().enumerate().map(scope).collect()
 }
 
 fn task_columns(
@@ -248,9 +248,13 @@ fn sorted_waits(waits: Waits, strands: &Strands, sorted: &[u32], rank: &[u32]) -
     out
 }
 
-fn counters(told: Vec<(String, Vec<(u32, u64)>)>, strands: &Strands, rank: &[u32]) -> Vec<Counter> {
+fn counters(
+    named_values: Vec<(String, Vec<(u32, u64)>)>,
+    strands: &Strands,
+    rank: &[u32],
+) -> Vec<Counter> {
     let mut out: Vec<Counter> = Vec::new();
-    for (name, values) in told {
+    for (name, values) in named_values {
         let mut values: Vec<(u32, u64)> = values
             .into_iter()
             .filter_map(|(s, v)| Some((rank[strands.of_raw(s)?.0 as usize], v)))
@@ -287,10 +291,10 @@ fn offs(mut offs: Vec<OffCpuInterval>, repairs: &mut Repairs) -> Vec<OffCpuInter
 
 /// The intervals in which each thread ran the recorder on a CPU, without overlaps: no tick counts
 /// twice.
-fn recorder_runs(mut told: Vec<RecorderRun>, offs: &[OffCpuInterval]) -> Vec<RecorderRun> {
-    told.sort_unstable();
-    let mut runs: Vec<RecorderRun> = Vec::with_capacity(told.len());
-    for run in told {
+fn recorder_runs(mut recorded: Vec<RecorderRun>, offs: &[OffCpuInterval]) -> Vec<RecorderRun> {
+    recorded.sort_unstable();
+    let mut runs: Vec<RecorderRun> = Vec::with_capacity(recorded.len());
+    for run in recorded {
         let last = runs.last().filter(|last| last.thread == run.thread);
         let mut from = run.start.max(last.map_or(0, |last| last.end));
         let first = offs.partition_point(|off| (off.thread, off.end) <= (run.thread, from));

@@ -68,10 +68,10 @@ fn all_plain(raw: &RawTrace) -> bool {
 
 /// Turns every join into the three strands that it stands for.
 pub(super) fn expand(raw: &mut RawTrace) {
-    let told = std::mem::take(&mut raw.strands);
+    let raw_strands = std::mem::take(&mut raw.strands);
     let mut strands = RawStrands::default();
-    let mut place = Vec::with_capacity(told.len());
-    for strand in told.iter() {
+    let mut place = Vec::with_capacity(raw_strands.len());
+    for strand in raw_strands.iter() {
         place.push(strands.len() as u32);
         let RawEnd::Join(first) = strand.end_op else {
             strands.push(strand);

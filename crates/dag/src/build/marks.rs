@@ -49,18 +49,18 @@ impl StrandMap<'_> {
 
     pub(super) fn regions(
         &self,
-        told: &[RawRegion],
+        raw_regions: &[RawRegion],
         tasks: &Tasks,
         labels: &[u32],
         repairs: &mut Repairs,
     ) -> Vec<Region> {
-        let mut out = Vec::with_capacity(told.len());
+        let mut out = Vec::with_capacity(raw_regions.len());
         // Creates at each strand's end that came before what ended it; only for regions left open.
         let mut creates = Vec::new();
-        if told.iter().any(|r| r.end.0 == NONE) {
+        if raw_regions.iter().any(|r| r.end.0 == NONE) {
             creates = self.strands.creates_before_end();
         }
-        for r in told {
+        for r in raw_regions {
             let task = tasks.id(r.task);
             let inside = |s: u32, creates: u32, t: u64| {
                 let (start, end) = (self.strands.start[s as usize], self.strands.end[s as usize]);

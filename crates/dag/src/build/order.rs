@@ -24,7 +24,7 @@ pub(super) struct ReaderFacts<'a> {
 /// Returns the strands in final order. In repair mode it may clamp times and drop edges.
 pub(super) fn order(
     mut graph: Graph<'_>,
-    told: ReaderFacts<'_>,
+    facts: ReaderFacts<'_>,
     tasks: &mut Tasks,
     repairs: &mut Repairs,
 ) -> Result<Vec<u32>, Fault> {
@@ -33,13 +33,13 @@ pub(super) fn order(
             return Err(cycle(tasks, graph.strands.task[s as usize]));
         }
         if repairs.mode == Mode::Strict {
-            return Err(contradiction(&graph, p, s, edge, told.signals, tasks));
+            return Err(contradiction(&graph, p, s, edge, facts.signals, tasks));
         }
-        if told.late_ends {
+        if facts.late_ends {
             late_ends::clip(&mut graph);
         }
-        if !told.late_ends || graph.first_contradiction().is_some() {
-            clamp::clamp(&mut graph, told.ticks_per_second, tasks, repairs);
+        if !facts.late_ends || graph.first_contradiction().is_some() {
+            clamp::clamp(&mut graph, facts.ticks_per_second, tasks, repairs);
         }
     }
     let sorted = sort_or_untie(&mut graph, tasks, repairs)?;

@@ -142,11 +142,11 @@ impl Pending {
 
 /// A count of creates, and whether the next strand may be merged into the one that made them.
 #[derive(Debug, Clone, Copy, Default)]
-struct Open(u32);
+struct OpenCreates(u32);
 
-impl Open {
-    fn new(creates: u32, mergeable: bool) -> Open {
-        Open(creates << 1 | u32::from(mergeable))
+impl OpenCreates {
+    fn new(creates: u32, mergeable: bool) -> OpenCreates {
+        OpenCreates(creates << 1 | u32::from(mergeable))
     }
     fn creates(self) -> u32 {
         self.0 >> 1
@@ -165,11 +165,11 @@ pub(super) fn merge(
 ) -> Result<(TaskColumns, Strands, Waits), Fault> {
     let n = tasks.len();
     let mut pending = Pending::new(raw, n);
-    let mut told = std::mem::take(&mut raw.strands);
+    let mut strands = std::mem::take(&mut raw.strands);
     // In such a run the continuation of every spawn carries a burden, so a continuation of no
     // length still counts.
     let burdened_continuation = raw.meta.steals == Steals::Continuation;
-    let total = told.len();
+    let total = strands.len();
     let mut columns = TaskColumns {
         first: vec![NONE; n],
         last: vec![NONE; n],
@@ -182,7 +182,7 @@ pub(super) fn merge(
         ..Strands::default()
     };
     let mut waits = Waits::default();
-    let count = |f: fn(&RawEnd) -> bool| told.end_op.iter().filter(|op| f(op)).count();
+    let count = |f: fn(&RawEnd) -> bool| strands.end_op.iter().filter(|op| f(op)).count();
     let joins = count(|op| matches!(op, RawEnd::Join(_)));
     let others = count(|op| {
         use RawEnd::{WaitChildren, WaitScope, WaitSignals, WaitTasks};
@@ -192,15 +192,16 @@ pub(super) fn merge(
         )
     });
     waits.reserve(joins + others, 2 * joins + others);
-    let mut open = vec![Open::default(); n];
+    let mut open = vec![OpenCreates::default(); n];
     let mut named: Vec<u32> = Vec::new();
     for r in checked(0..total) {
-        let t = tasks.id(told.task[r]);
-        let (mut start, mut end, mut thread) = (told.start[r], told.end[r], told.thread[r]);
+        let t = tasks.id(strands.task[r]);
+        let (mut start, mut end, mut thread) =
+            (strands.start[r], strands.end[r], strands.thread[r]);
         let before = columns.last[t as usize];
         let b = before as usize;
         let started = before != NONE;
-        let now = if started { told.end[b] } else { 0 };
+        let now = if started { strands.end[b] } else { 0 };
         if start < now || end < start {
             repairs.or("Strands whose times went backwards in their task, clamped", || {
                 let what = format!("a strand from {start} to {end} follows the time {now}; times never decrease in a task");
@@ -209,7 +210,9 @@ pub(super) fn merge(
             start = start.max(now);
             end = end.max(start);
         }
-        if started && out.end_kind[b] == EndKind::Signal && (start, thread) != (now, told.thread[b])
+        if started
+            && out.end_kind[b] == EndKind::Signal
+            && (start, thread) != (now, strands.thread[b])
         {
             repairs.or(
                 "Strands that did not go on at once after a signal, moved there",
@@ -218,16 +221,16 @@ pub(super) fn merge(
                     Fault::new(At::Start(r as u32), tasks.number(t), what)
                 },
             )?;
-            (start, thread) = (now, told.thread[b]);
+            (start, thread) = (now, strands.thread[b]);
         }
         let merge = started
             && open[t as usize].mergeable()
-            && !told.is_kept(r)
+            && !strands.is_kept(r)
             && start == end
             && start == now
-            && told.thread[b] == thread;
-        let end_op = told.end_op[r];
-        let mut at = told.at[r];
+            && strands.thread[b] == thread;
+        let end_op = strands.end_op[r];
+        let mut at = strands.at[r];
         let (strand, mut creates) = if merge {
             let rank = open[t as usize].creates();
             out.merged.push(Merged {
@@ -238,11 +241,11 @@ pub(super) fn merge(
             (before, rank)
         } else {
             let strand = out.len();
-            told.task[strand] = t;
-            told.thread[strand] = thread;
-            told.start[strand] = start;
-            told.end[strand] = end;
-            told.at[strand] = NONE;
+            strands.task[strand] = t;
+            strands.thread[strand] = thread;
+            strands.start[strand] = start;
+            strands.end[strand] = end;
+            strands.at[strand] = NONE;
             out.prev.push(before);
             out.end_kind.push(EndKind::End);
             if !started {
@@ -320,22 +323,22 @@ pub(super) fn merge(
                 EndKind::Wait
             }
         };
-        open[t as usize] = Open::new(creates, mergeable);
+        open[t as usize] = OpenCreates::new(creates, mergeable);
         out.end_kind[strand as usize] = kind;
         if at != NONE {
-            told.at[strand as usize] = at;
+            strands.at[strand as usize] = at;
         }
     }
     drop((open, pending));
     let count = out.len();
-    told.end_op = Vec::new();
-    told.task.truncate(count);
-    told.thread.truncate(count);
-    told.start.truncate(count);
-    told.end.truncate(count);
-    told.at.truncate(count);
-    (out.task, out.thread, out.to) = (told.task, told.thread, told.at);
-    (out.start, out.end) = (told.start, told.end);
+    strands.end_op = Vec::new();
+    strands.task.truncate(count);
+    strands.thread.truncate(count);
+    strands.start.truncate(count);
+    strands.end.truncate(count);
+    strands.at.truncate(count);
+    (out.task, out.thread, out.to) = (strands.task, strands.thread, strands.at);
+    (out.start, out.end) = (strands.start, strands.end);
     waits.settle(&out);
     waits.resolve_signals(raw, &out, tasks, repairs)?;
     Ok((columns, out, waits))

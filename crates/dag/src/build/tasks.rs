@@ -54,18 +54,18 @@ impl Tasks {
 
 /// Sorts tasks by number and counts levels. Takes `raw.tasks`.
 pub(super) fn in_number_order(raw: &mut RawTrace) -> Result<Tasks, Fault> {
-    let mut told = std::mem::take(&mut raw.tasks);
-    let n = told.len();
+    let mut raw_tasks = std::mem::take(&mut raw.tasks);
+    let n = raw_tasks.len();
     let mut ids = None;
-    if !told.is_sorted_by_key(|t| t.number) {
+    if !raw_tasks.is_sorted_by_key(|t| t.number) {
         let mut raw_of_id: Vec<u32> = (0..n as u32).collect();
-        raw_of_id.sort_unstable_by_key(|&i| told[i as usize].number);
+        raw_of_id.sort_unstable_by_key(|&i| raw_tasks[i as usize].number);
         let mut id_of_raw = vec![0; n];
         for (id, &i) in raw_of_id.iter().enumerate() {
             id_of_raw[i as usize] = id as u32;
         }
-        told = raw_of_id.iter().map(|&i| told[i as usize]).collect();
-        for task in told.iter_mut().filter(|t| t.parent != NONE) {
+        raw_tasks = raw_of_id.iter().map(|&i| raw_tasks[i as usize]).collect();
+        for task in raw_tasks.iter_mut().filter(|t| t.parent != NONE) {
             task.parent = id_of_raw[task.parent as usize];
         }
         ids = Some(Ids {
@@ -73,16 +73,16 @@ pub(super) fn in_number_order(raw: &mut RawTrace) -> Result<Tasks, Fault> {
             raw_of_id,
         });
     }
-    if let Some(twice) = told.windows(2).find(|w| w[0].number == w[1].number) {
+    if let Some(twice) = raw_tasks.windows(2).find(|w| w[0].number == w[1].number) {
         return Err(Fault::new(
             At::Whole,
             twice[0].number,
             "appears twice; task numbers are unique",
         ));
     }
-    let level = levels(&told);
+    let level = levels(&raw_tasks);
     let numbered = |(id, task): (u64, &RawTask)| task.number == id;
-    let by_id = (0..).zip(&told).all(numbered);
+    let by_id = (0..).zip(&raw_tasks).all(numbered);
     let mut tasks = Tasks {
         numbers: Vec::new(),
         parent: Vec::with_capacity(n),
@@ -93,9 +93,9 @@ pub(super) fn in_number_order(raw: &mut RawTrace) -> Result<Tasks, Fault> {
         ids,
     };
     if !by_id {
-        tasks.numbers = told.iter().map(|task| task.number).collect();
+        tasks.numbers = raw_tasks.iter().map(|task| task.number).collect();
     }
-    for task in &told {
+    for task in &raw_tasks {
         tasks.parent.push(task.parent);
         tasks.kind.push(task.kind);
         tasks.site.push(task.site);

@@ -112,14 +112,14 @@ impl Waits {
     fn sort(&mut self) {
         let mut order: Vec<u32> = (0..self.before.len() as u32).collect();
         order.sort_by_key(|&w| self.before[w as usize]);
-        let told = std::mem::take(self);
+        let unsorted = std::mem::take(self);
         for w in order {
             let w = w as usize;
-            let (tasks, signals) = (told.tasks.get(w), told.signals.get(w));
+            let (tasks, signals) = (unsorted.tasks.get(w), unsorted.signals.get(w));
             self.push(
-                told.before[w],
-                told.scope[w],
-                told.plain[w],
+                unsorted.before[w],
+                unsorted.scope[w],
+                unsorted.plain[w],
                 tasks.iter().copied(),
                 signals.iter().copied(),
             );

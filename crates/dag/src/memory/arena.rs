@@ -203,10 +203,10 @@ impl Ranges {
     }
 
     /// Gives memory of free ranges back to the kernel, the largest first, until it adds up to
-    /// `wanted`.
-    fn release(&mut self, wanted: usize) {
+    /// `bytes`.
+    fn release(&mut self, bytes: usize) {
         let mut done = 0;
-        while done < wanted {
+        while done < bytes {
             let resident = (0..self.count).filter(|&i| self.free[i].resident);
             let Some(i) = resident.max_by_key(|&i| self.free[i].length) else {
                 return;

@@ -29,8 +29,8 @@ pub fn check_text(
         (1, n) => format!("1 of {n} limits is broken."),
         (b, n) => format!("{b} of {n} limits are broken."),
     };
-    let of = section.map(|section| plain(format!("Of {section} alone: ")));
-    let words: Vec<Piece> = of.into_iter().chain([strong(sentence)]).collect();
+    let prefix = section.map(|section| plain(format!("Of {section} alone: ")));
+    let words: Vec<Piece> = prefix.into_iter().chain([strong(sentence)]).collect();
     page.prose("", 0, &words);
     for one in checked
         .iter()

@@ -184,8 +184,8 @@ fn items(
             joins,
         };
         if let Some(record) = dag.fold_of(s) {
-            let told = record.tasks.saturating_mul(2).saturating_add(record.syncs);
-            let others = record.strands.saturating_sub(told).saturating_sub(1);
+            let other_ends = record.tasks.saturating_mul(2).saturating_add(record.syncs);
+            let others = record.strands.saturating_sub(other_ends).saturating_sub(1);
             let mut fold = Node {
                 kind: Kind::Section,
                 strand: None,

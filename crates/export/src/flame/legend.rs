@@ -31,7 +31,7 @@ fn added(svg: &str, entries: &[(String, Color)]) -> Option<String> {
     let (drawn, lines) = drawn(entries, (width, height));
     let taller = height + LINE * lines + MARGIN;
     let end = svg.rfind("</svg>")?;
-    let of = |height: u32| {
+    let positions = |height: u32| {
         [
             format!("height=\"{height}\""),
             format!("viewBox=\"0 0 {width} {height}\""),
@@ -39,7 +39,7 @@ fn added(svg: &str, entries: &[(String, Color)]) -> Option<String> {
         ]
     };
     let mut picture = svg[..end].to_owned();
-    for (old, new) in of(height).iter().zip(&of(taller)) {
+    for (old, new) in positions(height).iter().zip(&positions(taller)) {
         picture = picture.replacen(old, new, 1);
     }
     Some(format!("{picture}{drawn}</svg>"))

@@ -5,8 +5,9 @@ use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, headline};
 use workspan_analysis::{BlockingPlace, CodeBlock, Holder, Report, blocked_in, hot_function_of};
 use workspan_dag::{Dag, NONE, StartKind, StrandId};
 
+use super::Ratio;
 use super::code::CodePlaceJson;
-use super::{Position, Ratio, end, start};
+use super::sites::{PositionJson, end, start};
 use crate::position::{label, place};
 
 #[derive(Serialize)]
@@ -174,8 +175,8 @@ struct PlaceJson<'a> {
     file: Option<&'a str>,
     line: Option<u32>,
     function: Option<&'a str>,
-    from: Option<Position<'a>>,
-    to: Option<Position<'a>>,
+    from: Option<PositionJson<'a>>,
+    to: Option<PositionJson<'a>>,
     strand: Option<StrandJson>,
 }
 
@@ -302,8 +303,8 @@ pub(super) fn causes(report: &Report) -> Vec<CauseJson> {
 #[derive(Serialize)]
 pub(super) struct AloneJson<'a> {
     site: &'a str,
-    from: Position<'a>,
-    to: Position<'a>,
+    from: PositionJson<'a>,
+    to: PositionJson<'a>,
     strands: u64,
     ticks: u64,
     lost: u128,

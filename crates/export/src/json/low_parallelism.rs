@@ -4,7 +4,8 @@ use serde::Serialize;
 use workspan_analysis::{CodeBlock, LowParallelism};
 use workspan_dag::Dag;
 
-use super::{Position, Ratio, end, start};
+use super::Ratio;
+use super::sites::{PositionJson, end, start};
 use crate::position::label;
 
 /// An interval of low parallelism, in ticks.
@@ -26,8 +27,8 @@ struct LowStrandJson<'a> {
     end: u64,
     ticks: u64,
     alone: u64,
-    from: Position<'a>,
-    to: Position<'a>,
+    from: PositionJson<'a>,
+    to: PositionJson<'a>,
 }
 
 pub(super) fn low<'a>(dag: &'a Dag, interval: &LowParallelism) -> LowParallelismJson<'a> {

@@ -28,10 +28,10 @@ pub(super) fn pools<'a>(dag: &'a Dag, report: &Report) -> Vec<PoolJson<'a>> {
 }
 
 fn pool<'a>(dag: &'a Dag, row: &PoolRow) -> PoolJson<'a> {
-    let of = dag.pools.list.get(row.pool as usize);
+    let facts = dag.pools.list.get(row.pool as usize);
     PoolJson {
         pool: row.pool,
-        built: of.and_then(|of| of.built.as_deref()),
+        built: facts.and_then(|facts| facts.built.as_deref()),
         workers: row.size,
         elapsed: row.elapsed,
         strands: row.strands,

@@ -1,4 +1,4 @@
-//! A run that stood still at its end, as JSON.
+//! The standstill at the end of a run, as JSON.
 
 use serde::Serialize;
 use workspan_analysis::{Standstill, WaitingThread};
@@ -38,12 +38,12 @@ struct SiteJson<'a> {
     tasks: u64,
 }
 
-pub(super) fn standstill<'a>(dag: &'a Dag, stood: &Standstill) -> StandstillJson<'a> {
+pub(super) fn standstill<'a>(dag: &'a Dag, standstill: &Standstill) -> StandstillJson<'a> {
     StandstillJson {
-        since: stood.since,
-        ticks: stood.ticks,
-        threads: stood.threads.iter().map(|t| thread(dag, t)).collect(),
-        never_began: stood
+        since: standstill.since,
+        ticks: standstill.ticks,
+        threads: standstill.threads.iter().map(|t| thread(dag, t)).collect(),
+        never_began: standstill
             .never_began
             .iter()
             .map(|&(site, tasks)| SiteJson {

@@ -21,18 +21,18 @@ pub(super) fn short(work_span: &WorkSpan, measured: &Options) -> Option<ShortStr
 
 /// Tasks by who reported them (MODEL.md §1).
 #[derive(Serialize)]
-pub(super) struct ToldTasksJson {
+pub(super) struct ReporterTasksJson {
     told_by: Option<&'static str>,
     tasks: u64,
     work: u128,
 }
 
-pub(super) fn reporters(dag: &Dag, report: &Report) -> Vec<ToldTasksJson> {
-    let told = tasks_by_reporter(dag, &report.sites).into_iter();
-    let row = |told: workspan_analysis::ReporterTasks| ToldTasksJson {
-        told_by: told.reporter.map(Reporter::name),
-        tasks: told.tasks,
-        work: told.work,
+pub(super) fn reporters(dag: &Dag, report: &Report) -> Vec<ReporterTasksJson> {
+    let groups = tasks_by_reporter(dag, &report.sites).into_iter();
+    let row = |group: workspan_analysis::ReporterTasks| ReporterTasksJson {
+        told_by: group.reporter.map(Reporter::name),
+        tasks: group.tasks,
+        work: group.work,
     };
-    told.map(row).collect()
+    groups.map(row).collect()
 }

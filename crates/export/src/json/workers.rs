@@ -42,7 +42,7 @@ pub(super) fn concurrency_slowdown<'a>(
     ConcurrencySlowdownJson {
         site: label(dag, slower.site),
         alone: slower.alone,
-        beside: slower.beside,
+        beside: slower.concurrent,
         ratio: Ratio(slower.ratio()),
     }
 }

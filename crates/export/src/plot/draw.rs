@@ -203,14 +203,14 @@ pub(super) fn draw(figure: &Figure, page: &Page) -> Drawing {
         widest(&labels) + 22.0
     };
     // The level's name, or the values of the longest bars, are to the right of the plot.
-    let beside: Vec<String> = match (&figure.level, lying) {
+    let right_labels: Vec<String> = match (&figure.level, lying) {
         (Some((_, name)), _) => vec![name.clone()],
         (None, true) => shown.iter().flat_map(|s| s.labels.clone()).collect(),
         (None, false) => Vec::new(),
     };
-    let right = width - (widest(&beside) + 8.0).max(18.0);
+    let right = width - (widest(&right_labels) + 8.0).max(18.0);
     let corner = (14.0 + side, top + 8.0);
-    let frame = Frame::of(figure, names.len(), corner, (right, height));
+    let frame = Frame::new(figure, names.len(), corner, (right, height));
     if lying {
         horizontal_bars::draw(figure, &shown, &names, &values, &frame, shapes);
     } else {

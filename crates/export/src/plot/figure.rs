@@ -22,7 +22,7 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    /// How its line is broken; `None` if it is no line.
+    /// The stroke of its line; `None` if the mark is not a line.
     pub(crate) fn stroke(self) -> Option<Stroke> {
         match self {
             Mark::Line => Some(Stroke::Solid),

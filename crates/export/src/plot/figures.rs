@@ -38,8 +38,7 @@ impl PlotRun<'_> {
     }
 
     fn program(&self) -> &str {
-        let name = self.dag.meta.name.as_deref();
-        name.filter(|n| !n.is_empty()).unwrap_or("program")
+        self.dag.meta.program_name()
     }
 
     /// Whether the times are computed by a model of a scheduler instead of measured.

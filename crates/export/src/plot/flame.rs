@@ -240,7 +240,7 @@ mod tests {
         let deep = FlameStack { frames, ns: 5 };
         let figure = flame_figure(&[deep], "t", "s");
         assert_eq!(figure.rows, MAX_ROWS);
-        let text = flame_svg(&figure, &Page::of(640.0, 400.0));
+        let text = flame_svg(&figure, &Page::with_size(640.0, 400.0));
         assert!(text.contains("deeper levels"), "{text}");
     }
 }

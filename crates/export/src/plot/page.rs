@@ -26,7 +26,7 @@ impl Page {
     };
 
     /// A page of this size, with text of 11 points.
-    pub const fn of(width: f64, height: f64) -> Page {
+    pub const fn with_size(width: f64, height: f64) -> Page {
         Page {
             width,
             height,

@@ -32,7 +32,7 @@ pub fn scale_json(view: &ScaleView) -> String {
         "predictions": logical, "policy": view.policy, "seeds": view.seeds,
         "points": scale.points.iter().map(point).collect::<Vec<_>>(),
         "remarks": scale.remarks.iter().map(|r| remark(view, r)).collect::<Vec<_>>(),
-        "kept": view.kept,
+        "kept": view.kept_folder,
     });
     document(&root)
 }

@@ -65,7 +65,7 @@ pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
     for remark in &scale.remarks {
         page.prose("  ", 2, &sentence(view, remark));
     }
-    if let Some(folder) = &view.kept {
+    if let Some(folder) = &view.kept_folder {
         let pieces = [
             plain("To see the recorded runs, and the measured points between the bounds:  "),
             (
@@ -128,7 +128,7 @@ fn cells(point: &Point) -> String {
             && m.times.len() > 1
         {
             let (least, most) = (least as f64 / 1e9, most as f64 / 1e9);
-            let scale = TimeScale::of(most);
+            let scale = TimeScale::for_seconds(most);
             spread = format!(
                 "{}-{} {}",
                 scale.value(least, most),
@@ -143,7 +143,8 @@ fn cells(point: &Point) -> String {
     } else {
         point.workers.to_string()
     };
-    let bound = |of: fn((f64, f64)) -> f64| point.bounds.map_or_else(String::new, |b| two(of(b)));
+    let bound =
+        |side: fn((f64, f64)) -> f64| point.bounds.map_or_else(String::new, |b| two(side(b)));
     let simulated = point.simulated.map_or_else(String::new, |s| two(s.mean));
     format!(
         "{workers:>8}{elapsed:>10}{spread:>16}{speedup:>9}{:>11}{simulated:>11}{:>10}",
@@ -158,7 +159,7 @@ fn two(v: f64) -> String {
 }
 
 fn nanos(ns: f64) -> String {
-    let scale = TimeScale::of(ns / 1e9);
+    let scale = TimeScale::for_seconds(ns / 1e9);
     format!("{}{NBSP}{}", scale.value(ns / 1e9, ns / 1e9), scale.unit)
 }
 

@@ -179,51 +179,53 @@ struct OverheadJson<'a> {
     steps: u64,
 }
 
-fn overhead<'a>(dag: &'a Dag, of: &SiteOverhead) -> OverheadJson<'a> {
+fn overhead<'a>(dag: &'a Dag, row: &SiteOverhead) -> OverheadJson<'a> {
     OverheadJson {
-        id: of.site,
-        site: label(dag, of.site),
-        ticks: of.ticks(),
-        create: of.create,
-        wait: of.wait,
-        end: of.end,
-        folded: of.folded,
-        steps: of.steps,
+        id: row.site,
+        site: label(dag, row.site),
+        ticks: row.ticks(),
+        create: row.create,
+        wait: row.wait,
+        end: row.end,
+        folded: row.folded,
+        steps: row.steps,
     }
 }
 
-fn dag_json(of: &DagSummary) -> DagJson<'_> {
+fn dag_json(summary: &DagSummary) -> DagJson<'_> {
     DagJson {
-        creates: of.creates,
-        waits: of.waits,
-        ends: of.ends,
-        others: of.others,
-        work: of.work,
-        delay: of.delay,
-        no_work: of.no_work,
-        span: of.span,
-        workers: of.workers,
-        elapsed: of.elapsed,
-        work_per_worker: Ratio(of.work_per_worker()),
-        greedy_time: Ratio(of.greedy_time()),
-        parallelism: of.parallelism().map(Ratio),
-        greedy_speedup: Ratio(of.greedy_speedup()),
-        observed_speedup: of.observed_speedup().map(Ratio),
-        observed_over_greedy: of.observed_over_greedy().map(Ratio),
-        task_granularity: of.task_granularity().map(Ratio),
-        interval_granularity: of.interval_granularity().map(Ratio),
-        dag_nodes: of.dag_nodes,
-        materialized_nodes: of.materialized_nodes,
-        compression_ratio: of.compression_ratio().map(Ratio),
-        edges: edge_matrices(&of.edges),
+        creates: summary.creates,
+        waits: summary.waits,
+        ends: summary.ends,
+        others: summary.others,
+        work: summary.work,
+        delay: summary.delay,
+        no_work: summary.no_work,
+        span: summary.span,
+        workers: summary.workers,
+        elapsed: summary.elapsed,
+        work_per_worker: Ratio(summary.work_per_worker()),
+        greedy_time: Ratio(summary.greedy_time()),
+        parallelism: summary.parallelism().map(Ratio),
+        greedy_speedup: Ratio(summary.greedy_speedup()),
+        observed_speedup: summary.observed_speedup().map(Ratio),
+        observed_over_greedy: summary.observed_over_greedy().map(Ratio),
+        task_granularity: summary.task_granularity().map(Ratio),
+        interval_granularity: summary.interval_granularity().map(Ratio),
+        dag_nodes: summary.dag_nodes,
+        materialized_nodes: summary.materialized_nodes,
+        compression_ratio: summary.compression_ratio().map(Ratio),
+        edges: edge_matrices(&summary.edges),
     }
 }
 
 /// The kinds of edges that occur.
-fn edge_matrices(of: &EdgeMatrices) -> Vec<EdgeMatrixJson<'_>> {
-    let kinds = EdgeKind::NAMES.iter().zip(of.counts.iter().zip(of.beyond));
+fn edge_matrices(matrices: &EdgeMatrices) -> Vec<EdgeMatrixJson<'_>> {
+    let kinds = EdgeKind::NAMES
+        .iter()
+        .zip(matrices.counts.iter().zip(matrices.beyond));
     let used = kinds.filter(|(_, (counts, beyond))| *beyond > 0 || counts.iter().any(|&n| n > 0));
-    let threads = of.threads.max(1) as usize;
+    let threads = matrices.threads.max(1) as usize;
     used.map(|(edge, (counts, beyond))| EdgeMatrixJson {
         edge,
         matrix: counts.chunks(threads).collect(),
@@ -263,18 +265,21 @@ fn site<'a>(dag: &'a Dag, row: &'a SiteStatistics, steals: u64) -> SiteJson<'a> 
     }
 }
 
-fn ready(of: &ReadyTimes, steals: u64) -> ReadyJson<'_> {
+fn ready(times: &ReadyTimes, steals: u64) -> ReadyJson<'_> {
     ReadyJson {
-        starts: of.starts,
-        steals: of.steals,
-        steals_percent: Ratio(percent_of(of.steals.into(), steals.into())),
-        times: distribution(&of.times),
+        starts: times.starts,
+        steals: times.steals,
+        steals_percent: Ratio(percent_of(times.steals.into(), steals.into())),
+        times: distribution(&times.times),
     }
 }
 
 /// The kinds of edges that made any strand ready.
-fn edges(of: &[ReadyTimes; 7], steals: u64) -> Vec<EdgeJson<'_>> {
-    let kinds = EdgeKind::NAMES.iter().zip(of).filter(|(_, r)| r.starts > 0);
+fn edges(by_edge: &[ReadyTimes; 7], steals: u64) -> Vec<EdgeJson<'_>> {
+    let kinds = EdgeKind::NAMES
+        .iter()
+        .zip(by_edge)
+        .filter(|(_, r)| r.starts > 0);
     let rows = kinds.map(|(edge, r)| EdgeJson {
         edge,
         ready: ready(r, steals),
@@ -282,53 +287,57 @@ fn edges(of: &[ReadyTimes; 7], steals: u64) -> Vec<EdgeJson<'_>> {
     rows.collect()
 }
 
-fn depth(of: &Depth) -> DepthJson<'_> {
+fn depth(depth: &Depth) -> DepthJson<'_> {
     DepthJson {
-        begin: of.begin,
-        end: of.end,
-        mean: Ratio(of.mean_all),
-        max: of.maximum_all,
-        bin_mean: of.mean.iter().map(|&m| Ratio(m)).collect(),
-        bin_max: &of.maximum,
+        begin: depth.begin,
+        end: depth.end,
+        mean: Ratio(depth.mean_all),
+        max: depth.maximum_all,
+        bin_mean: depth.mean.iter().map(|&m| Ratio(m)).collect(),
+        bin_max: &depth.maximum,
     }
 }
 
-fn steals_json(of: &StealStatistics) -> StealsJson<'_> {
+fn steals_json(statistics: &StealStatistics) -> StealsJson<'_> {
     StealsJson {
-        source: if of.reported { "runtime" } else { "strands" },
-        count: of.count,
-        per_second: Ratio(of.per_second),
-        leapfrogs: of.leapfrogs,
-        failed: of.failed,
-        sleeps: of.sleeps,
-        asleep: of.asleep,
-        first_spawn: of.first_spawn,
-        time_to_first: distribution(&of.first),
-        to_child: distribution(&of.to_child),
-        to_continuation: distribution(&of.to_continuation),
-        never_stole: of.never,
-        workers: of.workers.iter().map(worker).collect(),
-        more_workers: of.more_workers,
-        matrix: &of.matrix,
-        beyond: of.beyond,
+        source: if statistics.reported {
+            "runtime"
+        } else {
+            "strands"
+        },
+        count: statistics.count,
+        per_second: Ratio(statistics.per_second),
+        leapfrogs: statistics.leapfrogs,
+        failed: statistics.failed,
+        sleeps: statistics.sleeps,
+        asleep: statistics.asleep,
+        first_spawn: statistics.first_spawn,
+        time_to_first: distribution(&statistics.first),
+        to_child: distribution(&statistics.to_child),
+        to_continuation: distribution(&statistics.to_continuation),
+        never_stole: statistics.never,
+        workers: statistics.workers.iter().map(worker).collect(),
+        more_workers: statistics.more_workers,
+        matrix: &statistics.matrix,
+        beyond: statistics.beyond,
     }
 }
 
-fn worker(of: &WorkerSteals) -> WorkerJson {
+fn worker(row: &WorkerSteals) -> WorkerJson {
     WorkerJson {
-        worker: of.thread,
-        steals: of.steals,
-        unknown_victim: of.unknown_victim,
-        leapfrogs: of.leapfrogs,
-        stolen: of.stolen,
-        first_steal: of.first,
-        failed: of.failed,
-        sleeps: of.sleeps,
-        asleep: of.asleep,
-        spawns: of.spawns,
-        inlined: of.inlined,
-        steal_tries: of.steal_tries(),
-        leap_tries: of.leap_tries,
-        spinning: of.spinning,
+        worker: row.thread,
+        steals: row.steals,
+        unknown_victim: row.unknown_victim,
+        leapfrogs: row.leapfrogs,
+        stolen: row.stolen,
+        first_steal: row.first,
+        failed: row.failed,
+        sleeps: row.sleeps,
+        asleep: row.asleep,
+        spawns: row.spawns,
+        inlined: row.inlined,
+        steal_tries: row.steal_tries(),
+        leap_tries: row.leap_tries,
+        spinning: row.spinning,
     }
 }

@@ -17,7 +17,7 @@ enum Runtime {
 }
 
 impl Runtime {
-    fn of(view: &View) -> Runtime {
+    fn from_view(view: &View) -> Runtime {
         let name = view.dag.meta.runtime.as_deref().unwrap_or("");
         let kinds = [
             ("Rayon", Runtime::Rayon),
@@ -33,7 +33,7 @@ impl Runtime {
 }
 
 pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
-    let runtime = Runtime::of(view);
+    let runtime = Runtime::from_view(view);
     match finding.cause {
         Cause::SerialStrand => "Make it parallel or shorter, or overlap it with other work.",
         Cause::SpawnLoop => match runtime {

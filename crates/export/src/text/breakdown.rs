@@ -111,8 +111,8 @@ pub(super) fn table(view: &View, page: &mut Page) {
     let all = u128::from(b.workers) * u128::from(elapsed);
     let parts = parts(b);
     let largest = parts.iter().map(|part| part.ticks).max().unwrap_or(0);
-    let of = |ticks: u128| seconds(meta, ticks as f64);
-    let scale = TimeScale::of(of(largest));
+    let in_seconds = |ticks: u128| seconds(meta, ticks as f64);
+    let scale = TimeScale::for_seconds(in_seconds(largest));
     page.blank();
     let head = format!(
         "  Where {} x {} went",
@@ -126,7 +126,7 @@ pub(super) fn table(view: &View, page: &mut Page) {
     let room = room.clamp(*BAR_COLUMNS.start(), *BAR_COLUMNS.end());
     let mut row = |name: &str, ticks: u128, tone: Tone| {
         let percent = whole_percent(percent_of(ticks, all));
-        let value = scale.value(of(ticks), of(largest));
+        let value = scale.value(in_seconds(ticks), in_seconds(largest));
         let length = (ticks as f64 / all.max(1) as f64 * room as f64).round() as usize;
         let mark = if page.unicode() { "█" } else { "#" };
         let bar = mark.repeat(length.min(room));
@@ -231,16 +231,16 @@ pub(super) fn mean_of(mean: f64, workers: u32) -> String {
 /// The time of idle workers by use, and the CPU time of it.
 fn idle_workers(view: &View) -> Option<String> {
     let idle = view.report.idle.filter(|idle| idle.total() > 0)?;
-    let of = |ticks: u64| share(percent_of(ticks.into(), idle.total().into()));
+    let share_of_idle = |ticks: u64| share(percent_of(ticks.into(), idle.total().into()));
     Some(format!(
         "Idle workers: {} in all, of which {} searching for tasks, {} going to sleep, {} asleep{}. They used {} of CPU time.",
         view.time(idle.total() as f64),
-        of(idle.searching),
-        of(idle.going_to_sleep),
-        of(idle.asleep),
+        share_of_idle(idle.searching),
+        share_of_idle(idle.going_to_sleep),
+        share_of_idle(idle.asleep),
         match idle.preempted {
             0 => String::new(),
-            ticks => format!(", {} preempted", of(ticks)),
+            ticks => format!(", {} preempted", share_of_idle(ticks)),
         },
         view.time(idle.on_cpu() as f64)
     ))

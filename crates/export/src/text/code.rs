@@ -20,7 +20,7 @@ pub(super) const MIN_SAMPLES: u64 = 5;
 pub(super) fn lines(view: &View, page: &mut Page) {
     let heat = &view.report.samples;
     let worth = |line: &&LineSamples| {
-        line.samples >= MIN_SAMPLES && of(line.samples, heat.inside) >= MIN_LINE_PERCENT
+        line.samples >= MIN_SAMPLES && percent(line.samples, heat.inside) >= MIN_LINE_PERCENT
     };
     let shown: Vec<&LineSamples> = heat.lines.iter().filter(worth).take(MAX_LINES).collect();
     if shown.is_empty() {
@@ -61,13 +61,13 @@ pub(super) fn lines(view: &View, page: &mut Page) {
         let critical = if on_path == 0 {
             "-".to_owned()
         } else {
-            share(of(line.critical, on_path))
+            share(percent(line.critical, on_path))
         };
         let at = page.fit(&at(line), width);
         page.line(&[
             plain(format!(
                 "  {:>8}{critical:>12}  ",
-                share(of(line.samples, heat.inside))
+                share(percent(line.samples, heat.inside))
             )),
             (Tone::Path, at.trim_end().to_owned()),
             plain("  "),
@@ -81,7 +81,7 @@ pub(super) fn lines(view: &View, page: &mut Page) {
     }
 }
 
-fn of(part: u64, all: u64) -> f64 {
+fn percent(part: u64, all: u64) -> f64 {
     percent_of(part.into(), all.into())
 }
 
@@ -110,7 +110,7 @@ pub(super) fn sentence(hot: &HotFunction) -> Vec<Piece> {
     let mut words = vec![plain(format!(
         "Of the {} samples there, {} were in ",
         thousands(hot.of.into()),
-        share(of(hot.samples, hot.of))
+        share(percent(hot.samples, hot.of))
     ))];
     words.extend(named(hot));
     if let Some(caller) = &hot.called_at {
@@ -129,7 +129,7 @@ pub(super) fn sentence(hot: &HotFunction) -> Vec<Piece> {
 pub(super) fn blocked(dag: &Dag, at: &BlockingPlace) -> Vec<Piece> {
     let mut words = vec![plain(format!(
         "{} of it was in ",
-        share(of(at.ticks, at.of))
+        share(percent(at.ticks, at.of))
     ))];
     words.extend(at_line(&at.function, at.file.as_deref(), at.line));
     if let Some(waits_in) = &at.waits_in {
@@ -168,7 +168,7 @@ fn held(holder: &Holder, kind: WaitKind) -> Vec<Piece> {
         if 10 * holder.ticks < 9 * holder.of {
             words.push(plain(format!(
                 " ({} of it)",
-                share(of(holder.ticks, holder.of))
+                share(percent(holder.ticks, holder.of))
             )));
         }
         words.push(plain("."));
@@ -182,7 +182,7 @@ fn held(holder: &Holder, kind: WaitKind) -> Vec<Piece> {
         }
         words.push(plain(format!(
             " ({} of {} samples).",
-            share(of(ran.samples, ran.of)),
+            share(percent(ran.samples, ran.of)),
             thousands(ran.of.into())
         )));
     }

@@ -1,19 +1,19 @@
 //! The findings: where most worker time was lost, why, and what to do about it.
 
-use workspan_analysis::causes::{Cause, Evidence, Finding};
-use workspan_analysis::{
-    CodeBlock, CriticalBlock, Suggestion, Target, WaitKind, blocked_in, hot_function_of,
-};
-use workspan_dag::{NONE, ROOT_PLACE, StartKind};
+mod phrases;
+
+use workspan_analysis::causes::{Cause, Finding};
+use workspan_analysis::{CriticalBlock, Suggestion, Target, WaitKind, blocked_in, hot_function_of};
+use workspan_dag::StartKind;
 
 use super::advice::advice;
 use super::{View, code};
 use crate::page::{Page, Piece, Tone, plain, strong};
-use crate::position::{
-    end_words, is_thread, label, owner_words, place, short_function, start_words,
-};
+use crate::position::{is_thread, label, owner_words};
 use crate::quantity::{ratio, share, thousands};
 use crate::what_if::command;
+use phrases::{after, counted, each, idle, in_all, task_time};
+pub(super) use phrases::{block, capital};
 
 /// The words of a finding.
 pub(super) struct FindingWords {
@@ -92,15 +92,15 @@ pub(super) fn on_a_quiet_machine(view: &View, quiet: &CriticalBlock) -> Vec<Piec
         )));
     }
     let many = quiet.strands > 1;
-    let of = share(quiet.percent());
+    let percent = share(quiet.percent());
     if quiet.is_enough {
-        words.push(strong(of));
+        words.push(strong(percent));
         words.push(plain(", is "));
         words.extend(block(view, &quiet.block, many));
     } else {
         words.extend(block(view, &quiet.block, many));
         words.push(plain(" would still be "));
-        words.push(strong(of));
+        words.push(strong(percent));
         words.push(plain(format!(
             " of the critical path, which limits the parallelism to {parallelism}"
         )));
@@ -173,11 +173,11 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             // If the mean of all tasks is not small, the tasks that something waited for are.
             let small = |task: &u64| *task < 2 * e.steal_ticks.unwrap_or(u64::MAX / 2);
             let mean = e.task_ticks.filter(small);
-            let of = match (mean, e.task_ticks) {
+            let subject = match (mean, e.task_ticks) {
                 (None, Some(_)) => "many tasks created at ",
                 _ => "the tasks created at ",
             };
-            let mut words = vec![plain(of), site()];
+            let mut words = vec![plain(subject), site()];
             words.push(plain(" are too small"));
             let task = mean.map(|task| task_time(view, e, task));
             let steal = e.steal_ticks.map(|steal| view.time(steal as f64));
@@ -455,27 +455,6 @@ fn other_pool(view: &View, finding: &Finding) -> Vec<Piece> {
     words
 }
 
-/// `40,000 `
-fn counted(tasks: Option<u64>) -> String {
-    tasks.map_or(String::new(), |n| thousands(n.into()) + " ")
-}
-
-/// ` (3.2 us each)`
-fn each(view: &View, e: &Evidence) -> String {
-    e.task_ticks.map_or(String::new(), |t| {
-        format!(" ({} each)", task_time(view, e, t))
-    })
-}
-
-/// The time of one task, with its uncertainty if the report has one.
-fn task_time(view: &View, e: &Evidence, ticks: u64) -> String {
-    let time = view.time(ticks as f64);
-    match view.report.task_ticks_error(e) {
-        Some(error) => format!("{time} ± {}", view.time(error as f64)),
-        None => time,
-    }
-}
-
 fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
     let e = &finding.evidence;
     let mut words = block(view, &finding.block, e.strands > 1);
@@ -490,73 +469,4 @@ fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
     ));
     words.push(plain(idle(view, finding)));
     words
-}
-
-/// ` in all (57 strands)`, after a sum over several strands, which may have run at the same time.
-fn in_all(count: u64, unit: &str) -> String {
-    match count {
-        0 | 1 => String::new(),
-        n => format!(" in all ({} {unit})", thousands(n.into())),
-    }
-}
-
-/// " while 7 workers had nothing to do"
-fn idle(view: &View, finding: &Finding) -> String {
-    let e = &finding.evidence;
-    let others = view.report.breakdown.workers.saturating_sub(1);
-    let mean = finding.lost as f64 / e.ticks.max(1) as f64;
-    match others {
-        0 => String::new(),
-        1 => " while the other worker had nothing to do".into(),
-        n if e.alone == Some(e.ticks) => format!(" while {n} workers had nothing to do"),
-        _ => format!(
-            " while {} workers had nothing to do on average",
-            ratio(mean)
-        ),
-    }
-}
-
-/// The task with the code block in it.
-pub(super) fn block(view: &View, at: &CodeBlock, many: bool) -> Vec<Piece> {
-    let dag = view.dag;
-    let mut words = owner_words(dag, at.site, many);
-    if at.is_whole_task() {
-        return words;
-    }
-    words.push(plain(", from "));
-    let many = many && at.site != ROOT_PLACE;
-    words.extend(start_words(dag, at, many));
-    let inside = place(dag, at.from).or(place(dag, at.to));
-    if let Some(f) = inside.and_then(|p| p.function.as_deref()) {
-        words.push(plain(format!(" (`{}`)", short_function(f))));
-    }
-    words.push(plain(" to "));
-    words.extend(end_words(dag, at, many));
-    words.push(plain(","));
-    words
-}
-
-/// The strands after a position.
-fn after(view: &View, at: &CodeBlock, many: bool) -> Vec<Piece> {
-    let dag = view.dag;
-    let strands = if many {
-        "strands after "
-    } else {
-        "the strand after "
-    };
-    let mut words = vec![plain(strands)];
-    words.extend(start_words(dag, at, many));
-    if at.site != ROOT_PLACE && at.site != NONE {
-        words.push(plain(" in "));
-        words.extend(owner_words(dag, at.site, many));
-    }
-    words
-}
-
-/// `text` with its first letter in upper case.
-pub(super) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

@@ -77,7 +77,7 @@ pub(super) struct Opening {
 /// The first sentences, shared by the terminal and the page.
 pub(super) fn opening(view: &View) -> Opening {
     let is_whole = view.dag.meta.unread.is_none();
-    let of = |verdict: Vec<Piece>| Opening {
+    let opening_with = |verdict: Vec<Piece>| Opening {
         verdict,
         more: Vec::new(),
         lost: false,
@@ -90,13 +90,13 @@ pub(super) fn opening(view: &View) -> Opening {
             } else {
                 "what could be read of this trace"
             };
-            return of(vec![strong(format!(
+            return opening_with(vec![strong(format!(
                 "No time passes in {trace}: all tasks ({tasks}) start and end at the same tick, \
                  so there is nothing to measure."
             ))]);
         }
         Headline::OneTask => {
-            return of(vec![strong(match is_whole {
+            return opening_with(vec![strong(match is_whole {
                 true => "The program ran as a single task: it created no other tasks.",
                 false => ONE_TASK_IN_PART,
             })]);
@@ -104,7 +104,7 @@ pub(super) fn opening(view: &View) -> Opening {
         Headline::Nothing { enough_for } => nothing(view, enough_for),
         Headline::Lost => Opening {
             lost: true,
-            ..of(vec![strong(busy(view)), strong(largest_speedup(view))])
+            ..opening_with(vec![strong(busy(view)), strong(largest_speedup(view))])
         },
     };
     let limits = &view.report.work_span.limits;
@@ -149,11 +149,11 @@ fn busy(view: &View) -> String {
         _ => ("workers", "were"),
     };
     let busy = b.mean_busy();
-    let of = thousands(b.workers.into());
+    let workers = thousands(b.workers.into());
     if view.dag.meta.unread.is_some_and(|part| part.off_cpu) {
         // The work may include off-CPU time, so it does not show how busy the workers were.
         return format!(
-            "On average {} of {of} {noun} had a task (whether on or off the CPU is not known). ",
+            "On average {} of {workers} {noun} had a task (whether on or off the CPU is not known). ",
             ratio(busy)
         );
     }
@@ -164,7 +164,7 @@ fn busy(view: &View) -> String {
         _ => String::new(),
     };
     format!(
-        "{} of {of} {noun} {were} busy on average{on_cpus}. ",
+        "{} of {workers} {noun} {were} busy on average{on_cpus}. ",
         ratio(busy)
     )
 }
@@ -245,8 +245,8 @@ fn concurrency_slowdown(view: &View) -> Option<Vec<Piece>> {
     words.push(plain(format!(
         " while other tasks run ({}, median of {}) as alone ({}, of {}): they may share cache lines (false sharing), \
         caches or memory bandwidth. ",
-        view.amount(slower.beside.1 as f64),
-        thousands(slower.beside.0.into()),
+        view.amount(slower.concurrent.1 as f64),
+        thousands(slower.concurrent.0.into()),
         view.amount(slower.alone.1 as f64),
         thousands(slower.alone.0.into()),
     )));
@@ -302,7 +302,7 @@ fn machine(view: &View) -> Option<Vec<Piece>> {
 
 /// Minimum number of samples in strands for a share of them.
 const MIN_SAMPLES: u64 = 50;
-/// Minimum share of the samples in strands that are a runtime's, in percent, that is told.
+/// Minimum share of the samples in strands that are a runtime's, in percent, that the report mentions.
 const MIN_RUNTIME_PERCENT: u64 = 30;
 
 /// The share of the work in which a runtime created, queued and waited for tasks, in percent, by
@@ -310,8 +310,8 @@ const MIN_RUNTIME_PERCENT: u64 = 30;
 fn runtime_percent(view: &View) -> Option<u64> {
     let samples = &view.report.samples;
     let percent = (100 * samples.in_runtime).checked_div(samples.inside)?;
-    let is_told = samples.inside >= MIN_SAMPLES && percent >= MIN_RUNTIME_PERCENT;
-    is_told.then_some(percent)
+    let is_significant = samples.inside >= MIN_SAMPLES && percent >= MIN_RUNTIME_PERCENT;
+    is_significant.then_some(percent)
 }
 
 /// Says that tasks are small, whatever else limits the program: scheduling costs more than the

@@ -114,12 +114,12 @@ fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
         } else {
             "task"
         };
-        let of = if group.block.site == ROOT_PLACE {
+        let creator = if group.block.site == ROOT_PLACE {
             ""
         } else {
             " of "
         };
-        vec![plain(format!("{worker} {thread}, {name} {task}{of}"))]
+        vec![plain(format!("{worker} {thread}, {name} {task}{creator}"))]
     };
     if group.strands > 1 || group.block.site != ROOT_PLACE {
         pieces.push((Tone::Path, label(dag, group.block.site).to_string()));

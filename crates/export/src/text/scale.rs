@@ -73,9 +73,9 @@ pub(super) fn counts(view: &View, page: &mut Page, notes: &mut Notes) {
     );
     page.prose("  ", 4, &[plain(counts)]);
     if let Some(sides) = both_reporters(&tasks_by_reporter(view.dag, &view.report.sites)) {
-        let [program, runtime] = sides.map(|told| {
-            let tasks = number(told.tasks, "task", "tasks");
-            format!("{tasks} with work {}", view.amount(told.work as f64))
+        let [program, runtime] = sides.map(|side| {
+            let tasks = number(side.tasks, "task", "tasks");
+            format!("{tasks} with work {}", view.amount(side.work as f64))
         });
         let text = format!(
             "Reported by the program's own calls: {program}; by hooks in runtimes: {runtime}"

@@ -1,4 +1,4 @@
-//! A run that stood still at its end: who waited for what.
+//! The standstill at the end of a run: who waited for what.
 
 use workspan_analysis::{Standstill, WaitKind, WaitingThread};
 use workspan_dag::Dag;
@@ -14,14 +14,14 @@ const MAX_THREADS: usize = 4;
 
 /// The paragraphs about the standstill, if there was one; `bullet` precedes the first.
 pub(super) fn show(view: &View, page: &mut Page, bullet: &str) {
-    let Some(stood) = &view.report.standstill else {
+    let Some(standstill) = &view.report.standstill else {
         return;
     };
-    let count = stood.threads.len();
+    let count = standstill.threads.len();
     let mut words = vec![
         strong(format!(
             "The program stood still for its last {}:",
-            view.time(stood.ticks as f64)
+            view.time(standstill.ticks as f64)
         )),
         plain(match count {
             1 => " no thread used a CPU, and one waited in a task.".to_owned(),
@@ -31,7 +31,7 @@ pub(super) fn show(view: &View, page: &mut Page, bullet: &str) {
             ),
         }),
     ];
-    for &(site, tasks) in stood.never_began.iter().take(1) {
+    for &(site, tasks) in standstill.never_began.iter().take(1) {
         let count = match tasks {
             1 => " One task created at ".to_owned(),
             n => format!(" {} tasks created at ", thousands(n.into())),
@@ -41,7 +41,7 @@ pub(super) fn show(view: &View, page: &mut Page, bullet: &str) {
         words.push(plain(" had not begun."));
     }
     page.prose(bullet, 4, &words);
-    for waiting in stood.threads.iter().take(MAX_THREADS) {
+    for waiting in standstill.threads.iter().take(MAX_THREADS) {
         page.prose("    ", 6, &thread(view.dag, waiting));
     }
     if count > MAX_THREADS {
@@ -52,7 +52,7 @@ pub(super) fn show(view: &View, page: &mut Page, bullet: &str) {
         );
     }
     let mut words = vec![strong("Remedy: ")];
-    words.extend(remedy(view.dag, stood));
+    words.extend(remedy(view.dag, standstill));
     page.prose("    ", 4, &words);
 }
 
@@ -94,8 +94,8 @@ fn task(dag: &Dag, task: u32) -> Vec<Piece> {
     owner_words(dag, site.unwrap_or(workspan_dag::ROOT_PLACE), false)
 }
 
-fn remedy(dag: &Dag, stood: &Standstill) -> Vec<Piece> {
-    if let Some(waiting) = stood.lock_above_join()
+fn remedy(dag: &Dag, standstill: &Standstill) -> Vec<Piece> {
+    if let Some(waiting) = standstill.lock_above_join()
         && let Some(&(_, place)) = waiting.below.first()
     {
         return vec![
@@ -106,12 +106,12 @@ fn remedy(dag: &Dag, stood: &Standstill) -> Vec<Piece> {
             ),
         ];
     }
-    if !stood.never_began.is_empty() {
+    if !standstill.never_began.is_empty() {
         return vec![plain(
             "Wait for tasks by a join or scope, not by a channel or condition: while every worker waits, nobody runs the tasks behind them in the queue.",
         )];
     }
-    let locks = stood.threads.iter();
+    let locks = standstill.threads.iter();
     let locks = locks.filter(|waiting| matches!(waiting.kind, WaitKind::Lock | WaitKind::Bridge));
     if locks.count() > 1 {
         return vec![plain(

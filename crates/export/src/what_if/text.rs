@@ -110,8 +110,8 @@ impl WhatIfView<'_> {
         let now: f64 = sites.iter().map(|row| row.critical_work).sum();
         let then: f64 = sites.iter().map(|row| row.critical_work_then).sum();
         let cell = |v: f64| format!("{:>11}", self.amount(v).replace(NBSP, " "));
-        let part = |v: f64, of: f64| {
-            let part = 100.0 * v / of.max(f64::MIN_POSITIVE);
+        let part = |v: f64, total: f64| {
+            let part = 100.0 * v / total.max(f64::MIN_POSITIVE);
             share(part).replace(NBSP, " ")
         };
         for row in sites {

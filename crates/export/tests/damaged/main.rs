@@ -79,7 +79,7 @@ fn in_order(dag: &Dag) {
 }
 
 /// Makes the report and the exports of a run.
-fn told(dag: &Dag, length: usize) {
+fn report_and_export(dag: &Dag, length: usize) {
     in_order(dag);
     heap::within(length, || {
         let options = Options::default();
@@ -128,7 +128,7 @@ proptest! {
             !dag.meta.warnings.iter().any(|w| w.contains("repair") || w.contains("damage")),
             "{:?}", dag.meta.warnings
         );
-        told(&dag, bytes.len());
+        report_and_export(&dag, bytes.len());
     }
 
     #[test]
@@ -151,14 +151,14 @@ proptest! {
         let bytes = file(&pieces);
         for allow_truncated in [false, true] {
             match opened(&bytes, allow_truncated) {
-                Ok(dag) => told(&dag, bytes.len()),
+                Ok(dag) => report_and_export(&dag, bytes.len()),
                 Err(error) => prop_assert!(error.to_string().len() < 1000),
             }
         }
         if let Some(part) = part(&bytes, from, to) {
             prop_assert!(part.len() <= bytes.len() * 4 + (64 << 10), "{}", part.len());
             if let Ok(dag) = opened(&part, false) {
-                told(&dag, bytes.len());
+                report_and_export(&dag, bytes.len());
             }
         }
     }
@@ -181,7 +181,7 @@ proptest! {
         let text = lines::joined(&lines);
         for allow_truncated in [false, true] {
             match opened(&text, allow_truncated) {
-                Ok(dag) => told(&dag, text.len()),
+                Ok(dag) => report_and_export(&dag, text.len()),
                 Err(error) => prop_assert!(error.to_string().len() < 1000),
             }
         }

@@ -127,7 +127,7 @@ fn figures_are_whole_for_every_trace() {
     for name in TRACES {
         let read = read(name);
         for figure in figures(&read) {
-            let svg = plot::svg(&figure, &Page::of(640.0, 400.0));
+            let svg = plot::svg(&figure, &Page::with_size(640.0, 400.0));
             for (open, close) in [("<text", "</text>"), ("<svg", "</svg>")] {
                 assert_eq!(
                     svg.matches(open).count(),
@@ -140,7 +140,7 @@ fn figures_are_whole_for_every_trace() {
                 "{name}: {svg}"
             );
             assert!(!svg.chars().any(|c| c.is_control() && c != '\n'), "{name}");
-            let png = plot::png(&figure, &Page::of(300.0, 200.0), 1.0).unwrap();
+            let png = plot::png(&figure, &Page::with_size(300.0, 200.0), 1.0).unwrap();
             assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n", "{name}");
             assert!(plot::csv(&figure).starts_with("series,x,y\r\n"), "{name}");
             assert!(plot::gnuplot(&figure).contains("plot "), "{name}");
@@ -157,7 +157,7 @@ fn a_bar_is_the_breakdown() {
         "series,x,y\r\nwork,a,175\r\ndelay,a,2\r\n\"no work, program\",a,113\r\n"
     );
     // 175 of 290 ns, in a bar whose scale is its own top.
-    let svg = plot::svg(&figure, &Page::of(640.0, 400.0));
+    let svg = plot::svg(&figure, &Page::with_size(640.0, 400.0));
     let heights: Vec<f64> = svg
         .lines()
         .filter(|l| l.starts_with("<rect") && l.contains("width=\"70\""))
@@ -220,7 +220,10 @@ fn svg_of_the_profile_is_as_it_was() {
     let read = read("example_a");
     snapshot(
         "profile_svg",
-        &plot::svg(&plot::profile(&run("a", &read)), &Page::of(400.0, 240.0)),
+        &plot::svg(
+            &plot::profile(&run("a", &read)),
+            &Page::with_size(400.0, 240.0),
+        ),
     );
     snapshot(
         "sites_gnuplot",
@@ -262,7 +265,10 @@ fn names_of_points_lie_over_no_other_point() {
 #[test]
 fn the_level_of_a_profile_is_named_beside_the_plot() {
     let read = read("serial_merge");
-    let svg = plot::svg(&plot::profile(&run("a", &read)), &Page::of(640.0, 400.0));
+    let svg = plot::svg(
+        &plot::profile(&run("a", &read)),
+        &Page::with_size(640.0, 400.0),
+    );
     let name = svg.lines().find(|line| line.contains("P = ")).unwrap();
     let at = shapes(name, "<text", &["x"])[0][0];
     let level = svg.lines().find(|line| line.contains("stroke-dasharray"));
@@ -276,7 +282,7 @@ fn the_level_of_a_profile_is_named_beside_the_plot() {
 fn a_name_cannot_leave_its_text() {
     let read = read("hostile_names");
     for figure in figures(&read) {
-        let svg = plot::svg(&figure, &Page::of(640.0, 400.0));
+        let svg = plot::svg(&figure, &Page::with_size(640.0, 400.0));
         assert!(
             !svg.contains("<script") && !svg.contains("onload="),
             "{svg}"
@@ -290,7 +296,10 @@ fn a_name_cannot_leave_its_text() {
 #[test]
 fn a_figure_has_the_pages_textures_and_says_its_run() {
     let read = read("serial_merge");
-    let svg = plot::svg(&plot::profile(&run("a", &read)), &Page::of(640.0, 400.0));
+    let svg = plot::svg(
+        &plot::profile(&run("a", &read)),
+        &Page::with_size(640.0, 400.0),
+    );
     assert!(
         svg.contains("fill=\"url(#diagonal-eceef2-b9bfc8)\""),
         "{svg}"
@@ -309,7 +318,10 @@ fn a_figure_has_the_pages_textures_and_says_its_run() {
 fn a_title_begins_with_its_first_word() {
     let mut read = read("serial_merge");
     read.0.meta.name = Some("long ".repeat(80));
-    let svg = plot::svg(&plot::profile(&run("a", &read)), &Page::of(300.0, 200.0));
+    let svg = plot::svg(
+        &plot::profile(&run("a", &read)),
+        &Page::with_size(300.0, 200.0),
+    );
     assert!(svg.contains(">long long"), "{svg}");
     assert!(svg.contains("…</text>"), "{svg}");
 }

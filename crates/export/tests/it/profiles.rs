@@ -60,17 +60,17 @@ fn read(script: &str, write: Writer) -> Option<Value> {
 
 #[test]
 fn pprof_has_the_reports_samples() {
-    let Some(told) = read("read_pprof.py", profile::pprof) else {
+    let Some(profile_read) = read("read_pprof.py", profile::pprof) else {
         return;
     };
     assert_eq!(
-        told["types"],
+        profile_read["types"],
         json!([["samples", "count"], ["cpu", "nanoseconds"]])
     );
-    assert_eq!(told["period"], 100_000);
+    assert_eq!(profile_read["period"], 100_000);
     let dag = sampled();
     let heat = report(&dag, &Options::default()).unwrap().samples;
-    let samples = told["samples"].as_array().unwrap();
+    let samples = profile_read["samples"].as_array().unwrap();
     let sum = |keep: &dyn Fn(&Value) -> bool, value: usize| -> u64 {
         let kept = samples.iter().filter(|s| keep(s));
         kept.map(|s| s["values"][value].as_u64().unwrap()).sum()
@@ -111,11 +111,11 @@ fn pprof_has_the_reports_samples() {
 
 #[test]
 fn speedscope_has_every_sample_of_every_thread() {
-    let Some(told) = read("read_speedscope.py", profile::speedscope) else {
+    let Some(profile_read) = read("read_speedscope.py", profile::speedscope) else {
         return;
     };
-    assert_eq!(told["name"], "sort");
-    let profiles = told["profiles"].as_array().unwrap();
+    assert_eq!(profile_read["name"], "sort");
+    let profiles = profile_read["profiles"].as_array().unwrap();
     let count = |i: usize| profiles[i]["stacks"].as_array().unwrap().len();
     let names: Vec<&Value> = profiles.iter().map(|p| &p["name"]).collect();
     assert_eq!(names, ["all threads", "worker 0", "worker 1"]);
@@ -129,11 +129,11 @@ fn speedscope_has_every_sample_of_every_thread() {
 
 #[test]
 fn firefox_has_every_sample_at_its_time() {
-    let Some(told) = read("read_firefox.py", profile::firefox) else {
+    let Some(profile_read) = read("read_firefox.py", profile::firefox) else {
         return;
     };
-    assert_eq!(told["product"], "sort");
-    let threads = told["threads"].as_array().unwrap();
+    assert_eq!(profile_read["product"], "sort");
+    let threads = profile_read["threads"].as_array().unwrap();
     let of = |name: &str| threads.iter().find(|t| t["name"] == name).unwrap();
     // The file has differences of times, whose sums are not exact.
     let times = of("worker 0")["times"].as_array().unwrap();

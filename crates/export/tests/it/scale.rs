@@ -23,7 +23,7 @@ fn view(scale: &Scale) -> ScaleView<'_> {
         pinned: true,
         cpus: vec![0, 1],
         unrecorded: None,
-        kept: Some("runs".into()),
+        kept_folder: Some("runs".into()),
     }
 }
 
@@ -167,7 +167,7 @@ fn the_figure_and_the_table_hold_what_was_measured_and_predicted() {
     ] {
         assert!(drawn.contains(&format!("{line}\r\n")), "{line} in {drawn}");
     }
-    let svg = plot::svg(&figure, &plot::Page::of(640.0, 400.0));
+    let svg = plot::svg(&figure, &plot::Page::with_size(640.0, 400.0));
     for word in ["measured", "simulated", "at least", "at most"] {
         assert!(svg.contains(word), "{word}");
     }

@@ -119,7 +119,7 @@ fn check(dag: &Dag) {
         (whole.work, whole.span),
         (report.work_span.work, report.work_span.span)
     );
-    let told = &files
+    let text = &files
         .iter()
         .find(|f| f.name == "callsite_info.csv")
         .unwrap()
@@ -130,7 +130,7 @@ fn check(dag: &Dag) {
         .filter(|row| row.site != ROOT_PLACE)
         .collect();
     assert_eq!(
-        (sites.len(), told.lines().count()),
+        (sites.len(), text.lines().count()),
         (rows.len(), rows.len())
     );
     for row in rows {
@@ -139,7 +139,7 @@ fn check(dag: &Dag) {
         let place = &dag.places[row.site as usize];
         let file = place.file.as_deref().unwrap_or(&place.label);
         let line = format!("{},{file},{},0", row.site, place.line.unwrap_or(0));
-        assert!(told.lines().any(|l| l == line), "{line}\n{told}");
+        assert!(text.lines().any(|l| l == line), "{line}\n{text}");
     }
 }
 

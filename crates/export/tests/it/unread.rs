@@ -1,4 +1,4 @@
-//! A trace of which only a part could be read: what is not known of it is a part of its own.
+//! Partly read traces: the unknown worker time is a part of its own.
 
 use serde_json::Value;
 use workspan_analysis::{Options, binned_timeline, report};

@@ -82,10 +82,10 @@ fn expected(dag: &Dag) -> Value {
         })
         .collect();
     let facts = strand_facts(dag, &Options::default()).unwrap();
-    let stood = &facts.ready;
-    let ready = (0..stood.len()).map(|i| {
-        let start = strands.start[stood.strands()[i] as usize];
-        ns(start) - ns(stood.at(dag, i))
+    let ready_counts = &facts.ready;
+    let ready = (0..ready_counts.len()).map(|i| {
+        let start = strands.start[ready_counts.strands()[i] as usize];
+        ns(start) - ns(ready_counts.at(dag, i))
     });
     let ready: u64 = ready.sum();
     json!({
@@ -95,9 +95,9 @@ fn expected(dag: &Dag) -> Value {
     })
 }
 
-fn check(dag: &Dag, told: &Value, name: &str) {
+fn check(dag: &Dag, read_facts: &Value, name: &str) {
     let expected = expected(dag);
-    let mut slices: Vec<Value> = told["slices"]
+    let mut slices: Vec<Value> = read_facts["slices"]
         .as_array()
         .unwrap()
         .iter()
@@ -105,14 +105,14 @@ fn check(dag: &Dag, told: &Value, name: &str) {
         .collect();
     slices.sort_by_key(|s| s[4].as_u64());
     assert_eq!(json!(slices), expected["slices"], "{name}");
-    assert_eq!(told["flows"], expected["flows"], "{name}");
-    assert_eq!(told["regions"], dag.regions.len() + dag.parts.len());
-    let ready = told["integrals"]["ready strands"].as_u64().unwrap();
+    assert_eq!(read_facts["flows"], expected["flows"], "{name}");
+    assert_eq!(read_facts["regions"], dag.regions.len() + dag.parts.len());
+    let ready = read_facts["integrals"]["ready strands"].as_u64().unwrap();
     assert_eq!(ready, expected["ready"].as_u64().unwrap(), "{name}");
     let profile = report(dag, &Options::default()).unwrap().profile;
     let elapsed =
         (profile.end - profile.begin) as f64 * 1e9 / dag.meta.ticks_per_second.max(1) as f64;
-    let running = told["integrals"]["running strands"].as_f64().unwrap();
+    let running = read_facts["integrals"]["running strands"].as_f64().unwrap();
     let mean = profile.mean_running * elapsed;
     assert!(
         (running - mean).abs() <= 1e-6 * mean + 1.0,
@@ -150,8 +150,8 @@ fn chrome_events_are_read_as_json() {
         let mut bytes = Vec::new();
         let options = Options::default();
         chrome(&dag, &options).unwrap().write(&mut bytes).unwrap();
-        let told = read_back(&python, "read_chrome.py", name, &bytes);
-        check(&dag, &told, name);
+        let read_facts = read_back(&python, "read_chrome.py", name, &bytes);
+        check(&dag, &read_facts, name);
     }
 }
 

@@ -73,15 +73,15 @@ fn a_strand_that_stays_says_that_its_thread_ran_the_recorder() {
         !all.iter()
             .any(|(_, event)| matches!(event, Event::Folded(_)))
     );
-    let told = |event: &Event<'_>| matches!(event, Event::Recorder { ticks: 90_000 });
+    let is_run = |event: &Event<'_>| matches!(event, Event::Recorder { ticks: 90_000 });
     // The pause is in the strand between the 40th join and the 41st, and later records keep their
     // times.
-    let at = all.iter().position(|(_, event)| told(event)).unwrap();
+    let at = all.iter().position(|(_, event)| is_run(event)).unwrap();
     assert_eq!(
         (all[at - 1].0, all[at].0, all[at + 1].0),
         (1_200, 1_200, 101_210)
     );
-    assert_eq!(all.iter().filter(|(_, event)| told(event)).count(), 1);
+    assert_eq!(all.iter().filter(|(_, event)| is_run(event)).count(), 1);
     assert_eq!(all.last().unwrap().0, 102_400);
 }
 

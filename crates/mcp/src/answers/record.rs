@@ -159,16 +159,16 @@ struct PipeTail {
 impl PipeTail {
     fn read(mut pipe: impl Read + Send + 'static) -> PipeTail {
         let bytes = Arc::new(Mutex::new(Vec::new()));
-        let kept = bytes.clone();
+        let shared_output = bytes.clone();
         let thread = std::thread::spawn(move || {
             let mut piece = [0u8; 4096];
             while let Ok(count) = pipe.read(&mut piece)
                 && count > 0
             {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend_from_slice(&piece[..count]);
-                let over = kept.len().saturating_sub(MAX_OUTPUT_BYTES);
-                kept.drain(..over);
+                let mut output = shared_output.lock().unwrap_or_else(PoisonError::into_inner);
+                output.extend_from_slice(&piece[..count]);
+                let over = output.len().saturating_sub(MAX_OUTPUT_BYTES);
+                output.drain(..over);
             }
         });
         PipeTail { bytes, thread }

@@ -33,7 +33,7 @@ pub(crate) fn answer(shared: &Shared, args: &SourceHeatArgs) -> anyhow::Result<S
         Some(file) => is_same_file(&line.file, file),
         None => true,
     };
-    let wanted = args.lines.unwrap_or(DEFAULT_LINES).min(MAX_LINES);
+    let count = args.lines.unwrap_or(DEFAULT_LINES).min(MAX_LINES);
     let all: Vec<&LineSamples> = heat.lines.iter().filter(of_file).collect();
     if let (Some(file), true) = (&args.file, all.is_empty()) {
         let mut files: Vec<&str> = heat.lines.iter().map(|line| line.file.as_str()).collect();
@@ -47,7 +47,7 @@ pub(crate) fn answer(shared: &Shared, args: &SourceHeatArgs) -> anyhow::Result<S
     let mut texts = Texts::default();
     let lines: Vec<Json> = all
         .iter()
-        .take(wanted)
+        .take(count)
         .map(|line| row(shared, &run, line, &mut texts))
         .collect();
     let answer = json!({

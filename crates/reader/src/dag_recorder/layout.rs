@@ -125,8 +125,9 @@ impl<'a> File<'a> {
                 "the first line has no end; expected DAG Recorder's version line",
             )
         })?;
-        let told = String::from_utf8_lossy(&bytes[FAMILY.len().min(line)..line]).into_owned();
-        let version = told.split_whitespace().next().unwrap_or_default();
+        let version_text =
+            String::from_utf8_lossy(&bytes[FAMILY.len().min(line)..line]).into_owned();
+        let version = version_text.split_whitespace().next().unwrap_or_default();
         if version != VERSION {
             return Err(fault(
                 FAMILY.len(),

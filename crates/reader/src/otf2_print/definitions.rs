@@ -60,11 +60,11 @@ impl Definitions {
             }
             ("REGION", Some(id)) => {
                 let name = value(attributes, "Name").unwrap_or("?");
-                let told = value(attributes, "Role").unwrap_or("");
+                let role_name = value(attributes, "Role").unwrap_or("");
                 let paradigm = value(attributes, "Paradigm").unwrap_or("");
                 let file = value(attributes, "File").filter(|f| !f.is_empty() && *f != "UNDEFINED");
                 let line = value(attributes, "Begin").and_then(|l| l.parse().ok());
-                let role = match told {
+                let role = match role_name {
                     "TASK_CREATE" => Role::Create,
                     "TASK_WAIT" => Role::Wait,
                     "BARRIER" | "IMPLICIT_BARRIER" => Role::Barrier,

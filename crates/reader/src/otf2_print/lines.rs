@@ -69,13 +69,13 @@ impl<'a> Iterator for Lines<'a> {
                 continue;
             }
             // Indented lines belong to the line before: attributes, calling contexts.
-            let is_told = text.starts_with(|c: char| c.is_ascii_uppercase());
+            let is_entry = text.starts_with(|c: char| c.is_ascii_uppercase());
             let head = text.starts_with("Event ") || text.starts_with("Definition ");
             if self.section == Section::Other || text.is_empty() || text.starts_with("---") || head
             {
                 continue;
             }
-            if !is_told {
+            if !is_entry {
                 if text.starts_with([' ', '\t']) {
                     continue;
                 }

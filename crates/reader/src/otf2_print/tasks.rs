@@ -1,13 +1,18 @@
 //! The tasks of each location, event by event.
 
+mod key;
+mod teams;
+
 use std::collections::{BTreeMap, HashMap};
 
 use workspan_dag::meta::{Meta, TimeUnit};
-use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
-use workspan_dag::{Error, NONE, ScopeKind, TaskKind};
+use workspan_dag::raw::{RawEnd, RawRegion, RawStrand, RawTask, RawTrace};
+use workspan_dag::{Error, NONE, TaskKind};
 
 use super::definitions::{Definitions, Region, Role, add_root_place};
-use super::lines::{Line, fail, reference, value};
+use super::lines::{Line, fail, reference};
+use key::{Key, called, key};
+use teams::Fork;
 
 /// The largest number of locations.
 const MAX_LOCATIONS: usize = 1 << 16;
@@ -34,20 +39,6 @@ struct Task {
     barrier: Option<(u64, u32, u64, u32)>,
 }
 
-/// A parallel region that has not ended.
-#[derive(Debug)]
-struct Fork {
-    task: u32,
-    t: u64,
-    start: u64,
-    thread: u32,
-    team: Option<u64>,
-    scope: u32,
-    site: u32,
-    /// Whether the forking task's strand is in the trace.
-    told: bool,
-}
-
 /// A thread.
 #[derive(Debug, Default)]
 struct Location {
@@ -58,9 +49,6 @@ struct Location {
     /// Whether it has been in a team. It then has no root of its own.
     in_team: bool,
 }
-
-/// A task's name: team, creating thread, generation.
-type Key = (u64, u64, u64);
 
 /// The state of reading.
 #[derive(Debug, Default)]
@@ -196,28 +184,28 @@ impl Tasks {
     }
 
     fn run(&mut self, task: u32, w: u32, t: u64) {
-        let of = &mut self.tasks[task as usize];
-        of.begun = true;
-        of.open = Some((t, w));
+        let state = &mut self.tasks[task as usize];
+        state.begun = true;
+        state.open = Some((t, w));
     }
 
     /// Ends the task's strand, if one is open.
     fn close(&mut self, task: u32, t: u64, end_op: RawEnd, at: u32) -> bool {
-        let of = &mut self.tasks[task as usize];
+        let state = &mut self.tasks[task as usize];
         let is_implicit = self.raw.tasks[task as usize].kind == TaskKind::Inline;
         if end_op == RawEnd::End
             && is_implicit
-            && let Some((start, thread, end, at)) = of.barrier.take()
+            && let Some((start, thread, end, at)) = state.barrier.take()
         {
             // After a region's last barrier, the task does nothing.
-            of.open = None;
+            state.open = None;
             self.push(task, (start, end), thread, end_op, at);
             return true;
         }
-        let Some((start, thread)) = of.open.take() else {
+        let Some((start, thread)) = state.open.take() else {
             return false;
         };
-        if let Some((start, thread, end, at)) = of.barrier.take() {
+        if let Some((start, thread, end, at)) = state.barrier.take() {
             self.push(task, (start, end), thread, RawEnd::Yield, at);
         }
         self.push(task, (start, t.max(start)), thread, end_op, at);
@@ -248,12 +236,12 @@ impl Tasks {
 
     /// Ends a task. A waiting task has waited until then.
     fn end(&mut self, task: u32, w: u32, t: u64) {
-        let of = &mut self.tasks[task as usize];
-        if of.done {
+        let state = &mut self.tasks[task as usize];
+        if state.done {
             return;
         }
-        if of.open.is_none() && of.barrier.is_none() {
-            of.open = Some((t, w));
+        if state.open.is_none() && state.barrier.is_none() {
+            state.open = Some((t, w));
         }
         self.close(task, t, RawEnd::End, NONE);
         self.tasks[task as usize].done = true;
@@ -271,10 +259,10 @@ impl Tasks {
             }
             Role::Barrier => {
                 // Other tasks run in it, on top of this one.
-                let of = &mut self.tasks[task as usize];
-                let before = of.barrier.take();
-                let open = of.open.take();
-                of.barrier = open.map(|(start, thread)| (start, thread, t, region.place));
+                let state = &mut self.tasks[task as usize];
+                let before = state.barrier.take();
+                let open = state.open.take();
+                state.barrier = open.map(|(start, thread)| (start, thread, t, region.place));
                 if let Some((start, thread, end, at)) = before {
                     self.push(task, (start, end), thread, RawEnd::Yield, at);
                 }
@@ -288,9 +276,9 @@ impl Tasks {
                     begin: (NONE, t),
                     end: (NONE, t),
                 });
-                let of = &mut self.tasks[task as usize];
-                of.marks.push((number, false));
-                of.marked.push(number);
+                let state = &mut self.tasks[task as usize];
+                state.marks.push((number, false));
+                state.marked.push(number);
             }
             // A strand that creates a task ends where the creation begins; `create` has the task.
             Role::Create => self.tasks[task as usize].creates_since = Some(t),
@@ -308,11 +296,11 @@ impl Tasks {
         let Some(task) = self.current(w, t) else {
             return Ok(());
         };
-        let of = &mut self.tasks[task as usize];
+        let state = &mut self.tasks[task as usize];
         // A barrier's region is sometimes entered before the team and left after it.
-        if of.regions.last() == Some(&id) {
-            of.regions.pop();
-        } else if of.regions.contains(&id) {
+        if state.regions.last() == Some(&id) {
+            state.regions.pop();
+        } else if state.regions.contains(&id) {
             return fail(
                 number,
                 "a region is left while one inside of it is still open",
@@ -321,19 +309,21 @@ impl Tasks {
             return Ok(());
         }
         match region.role {
-            Role::Wait if of.waits => {
-                of.waits = false;
+            Role::Wait if state.waits => {
+                state.waits = false;
                 self.run(task, w, t);
             }
-            Role::Barrier if of.barrier.is_some() => self.run(task, w, t),
-            Role::Create if of.open.is_none() && of.begun && !of.done => self.run(task, w, t),
-            Role::Marked if of.open.is_some() => {
+            Role::Barrier if state.barrier.is_some() => self.run(task, w, t),
+            Role::Create if state.open.is_none() && state.begun && !state.done => {
+                self.run(task, w, t)
+            }
+            Role::Marked if state.open.is_some() => {
                 let regions = &mut self.raw.regions;
                 let is_open = |&at: &u32| regions[at as usize].label == region.label;
-                if let Some(at) = of.marked.iter().rposition(is_open) {
-                    let at = of.marked.remove(at);
+                if let Some(at) = state.marked.iter().rposition(is_open) {
+                    let at = state.marked.remove(at);
                     regions[at as usize].end.1 = t;
-                    of.marks.push((at, true));
+                    state.marks.push((at, true));
                 }
             }
             _ => {}
@@ -341,95 +331,15 @@ impl Tasks {
         Ok(())
     }
 
-    fn fork(&mut self, w: u32, t: u64) {
-        let Some(task) = self.current(w, t) else {
-            return;
-        };
-        let Some((start, thread)) = self.tasks[task as usize].open.take() else {
-            return;
-        };
-        let inside = self.tasks[task as usize].regions.last();
-        let site = inside
-            .and_then(|id| self.known.regions.get(id))
-            .map_or(0, |r| r.place);
-        let scope = self.raw.scopes.len() as u32;
-        self.forks.push(Fork {
-            task,
-            t,
-            start,
-            thread,
-            team: None,
-            scope,
-            site,
-            told: false,
-        });
-        self.raw.scopes.push(RawScope {
-            number: scope.into(),
-            kind: ScopeKind::Team,
-            opener: task,
-            // Set once its strand is known.
-            strand: NONE,
-        });
-    }
-
-    /// The forking task's next strand: the one before the fork, or one of no length after it.
-    fn at_fork(&mut self, fork: usize, end_op: RawEnd) {
-        let of = &mut self.forks[fork];
-        let start = if of.told { of.t } else { of.start };
-        of.told = true;
-        let (task, t, thread, scope) = (of.task, of.t, of.thread, of.scope);
-        let scope = &mut self.raw.scopes[scope as usize];
-        if scope.strand == NONE {
-            scope.strand = self.raw.strands.len() as u32;
-        }
-        self.tasks[task as usize].open = Some((start, thread));
-        self.close(task, t, end_op, NONE);
-    }
-
-    fn team_begins(&mut self, w: u32, t: u64, team: Option<u64>) {
-        let own = self
-            .forks
-            .iter()
-            .rposition(|f| f.team == team && team.is_some());
-        let fork = own.or_else(|| self.forks.iter().rposition(|f| f.team.is_none()));
-        let task = match fork {
-            Some(fork) => {
-                self.forks[fork].team = team;
-                let (parent, site, scope) = {
-                    let of = &self.forks[fork];
-                    (of.task, of.site, of.scope)
-                };
-                let task = self.task(parent, TaskKind::Inline, site, scope);
-                self.at_fork(fork, RawEnd::Create(task));
-                task
-            }
-            // It was not forked, so it is a thread of its own.
-            None => self.task(NONE, TaskKind::Root, 0, NONE),
-        };
-        let location = &mut self.locations[w as usize];
-        location.in_team = true;
-        location.base.push(task);
-        location.current = Some(task);
-        self.run(task, w, t);
-    }
-
-    fn join(&mut self, w: u32, t: u64) {
-        let task = self.locations[w as usize].current;
-        let Some(fork) = self.forks.iter().rposition(|f| Some(f.task) == task) else {
-            return;
-        };
-        let scope = self.forks[fork].scope;
-        self.at_fork(fork, RawEnd::WaitScope(scope));
-        let fork = self.forks.remove(fork);
-        self.run(fork.task, w, t);
-    }
-
     fn create(&mut self, w: u32, t: u64, key: Key) {
         let Some(parent) = self.current(w, t) else {
             return;
         };
-        let of = &self.tasks[parent as usize];
-        let inside = of.regions.last().and_then(|id| self.known.regions.get(id));
+        let creator = &self.tasks[parent as usize];
+        let inside = creator
+            .regions
+            .last()
+            .and_then(|id| self.known.regions.get(id));
         let creates = inside.is_some_and(|region| region.role == Role::Create);
         let site = inside.map_or(0, |region| region.place);
         let task = self.task(parent, TaskKind::Deferred, site, NONE);
@@ -484,15 +394,15 @@ impl Tasks {
         {
             self.close(from, t, RawEnd::Yield, NONE);
         }
-        let of = &self.tasks[to as usize];
-        if of.open.is_some_and(|open| open.1 != w) {
+        let state = &self.tasks[to as usize];
+        if state.open.is_some_and(|open| open.1 != w) {
             return fail(
                 number,
                 format!("{} runs on two threads at once", called(key)),
             );
         }
         // A waiting task goes on where the wait's region is left.
-        if of.open.is_none() && !of.waits && of.barrier.is_none() && !of.done {
+        if state.open.is_none() && !state.waits && state.barrier.is_none() && !state.done {
             self.run(to, w, t);
         }
         Ok(())
@@ -515,14 +425,14 @@ impl Tasks {
         }
         let mut open = 0;
         for task in 0..self.tasks.len() as u32 {
-            let of = &self.tasks[task as usize];
-            if of.done {
+            let state = &self.tasks[task as usize];
+            if state.done {
                 continue;
             }
             let is_root = self.raw.tasks[task as usize].kind == TaskKind::Root;
             open += u64::from(!is_root);
-            let thread = of.open.map_or(0, |open| open.1);
-            let until = match of.open {
+            let thread = state.open.map_or(0, |open| open.1);
+            let until = match state.open {
                 Some(_) => self.locations[thread as usize].last,
                 None => end,
             };
@@ -570,21 +480,5 @@ impl Tasks {
         }
         self.raw.meta = meta;
         Ok(self.raw)
-    }
-}
-
-fn called(key: Key) -> String {
-    format!("task {} of thread {}", key.2, key.1)
-}
-
-fn key(number: usize, attributes: &str) -> Result<Key, Error> {
-    let team = reference(attributes, "Thread Team");
-    let of = |name| value(attributes, name).and_then(|v| v.parse().ok());
-    match (team, of("Creating Thread"), of("Generation Number")) {
-        (Some(team), Some(thread), Some(generation)) => Ok((team, thread, generation)),
-        _ => fail(
-            number,
-            "no `Thread Team`, `Creating Thread` and `Generation Number` of a task",
-        ),
     }
 }

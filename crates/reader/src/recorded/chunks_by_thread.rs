@@ -183,7 +183,7 @@ pub(super) fn read_content<'a>(
             ChunkKind::Maps | ChunkKind::CpuReadings | ChunkKind::WaitLog => {}
         }
     }
-    sorted.warnings.extend(damage_told(&chunks));
+    sorted.warnings.extend(damage_warning(&chunks));
     sorted.damaged = chunks.damaged;
     if sorted.pairs.len() < 2 || sorted.finished.is_none() {
         sorted.pairs.extend(bases);
@@ -228,7 +228,7 @@ pub(super) fn read_content<'a>(
 }
 
 /// A sentence about the chunks that were skipped.
-pub(crate) fn damage_told(chunks: &Chunks<'_>) -> Option<String> {
+pub(crate) fn damage_warning(chunks: &Chunks<'_>) -> Option<String> {
     let first = chunks.damage.first()?;
     // The advice behind the error's semicolon was followed: the rest was read.
     let first = first.to_string();

@@ -71,12 +71,12 @@ pub(super) fn facts(times: &CpuTimes) -> Vec<(String, String)> {
     let seconds = |ns: u64| format!("{:.6} s", ns as f64 / 1e9);
     let mut facts = vec![(CPU_TIME.to_owned(), seconds(times.of_threads()))];
     if times.outside > 0 {
-        let told = format!(
+        let text = format!(
             "{}, {} threads",
             seconds(times.outside),
             times.outside_threads
         );
-        facts.push((CPU_TIME_OF_OTHERS.to_owned(), told));
+        facts.push((CPU_TIME_OF_OTHERS.to_owned(), text));
     }
     facts
 }

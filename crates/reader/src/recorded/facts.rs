@@ -43,7 +43,7 @@ const MAX_RUNTIMES: usize = 16;
 pub(super) fn meta(
     chunks: &TraceChunks<'_>,
     extent: Extent,
-    told: &ReplayLog,
+    log: &ReplayLog,
     threads: &Threads,
     places: &Places,
     size: usize,
@@ -69,7 +69,7 @@ pub(super) fn meta(
     if rate.is_none() {
         warnings.push("The clock's rate is not known, because the process ended too soon; a tick is taken as 1 ns.".into());
     }
-    warnings.extend(repair_warnings(chunks, extent, told, places));
+    warnings.extend(repair_warnings(chunks, extent, log, places));
     let ticks_per_second = rate.unwrap_or(1_000_000_000);
     let cpu = cpu_time::cpu_times(chunks, threads);
     let facts = facts(chunks, extent, size, cpu.as_ref().map(cpu_time::facts));
@@ -240,9 +240,9 @@ fn facts(
         );
     }
     facts.extend(cpu.unwrap_or_default());
-    let mut told: BTreeSet<String> = facts.iter().map(|(key, _)| key.clone()).collect();
+    let mut keys: BTreeSet<String> = facts.iter().map(|(key, _)| key.clone()).collect();
     for note in &chunks.notes {
-        if !FIELD_KEYS.contains(&note.key.as_str()) && told.insert(note.key.clone()) {
+        if !FIELD_KEYS.contains(&note.key.as_str()) && keys.insert(note.key.clone()) {
             facts.push((note.key.clone(), note.value.clone()));
         }
     }
@@ -252,14 +252,14 @@ fn facts(
 fn repair_warnings(
     chunks: &TraceChunks<'_>,
     extent: Extent,
-    told: &ReplayLog,
+    log: &ReplayLog,
     places: &Places,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     if chunks.finished.is_none() {
         warnings.push(format!(
             "The process was killed or ended by _exit or exec. The trace ends there, and so do the {} task(s) that were open.",
-            told.open
+            log.open
         ));
     }
     let dropped = dropped(chunks);
@@ -281,16 +281,16 @@ fn repair_warnings(
     }
     // If a part of the run was kept on purpose, this was already reported.
     let is_part = chunks.notes.iter().any(|n| n.key == key::PART_OF_RUN);
-    if told.before > 0 && !is_part {
+    if log.before > 0 && !is_part {
         warnings.push(format!(
             "{} task(s) had begun before their threads' records in the trace start; they appear as roots.",
-            told.before
+            log.before
         ));
     }
-    if told.never_began > 0 {
+    if log.never_began > 0 {
         warnings.push(format!(
             "{} task(s) were created but never began; they count as tasks of no length.",
-            told.never_began
+            log.never_began
         ));
     }
     if places.unresolved {
@@ -299,10 +299,10 @@ fn repair_warnings(
                 .into(),
         );
     }
-    let mut repairs = told.repairs.clone();
-    let earlier = told.earlier.values().sum::<u64>();
+    let mut repairs = log.repairs.clone();
+    let earlier = log.earlier.values().sum::<u64>();
     match is_part {
-        false => repairs.extend(told.earlier.clone()),
+        false => repairs.extend(log.earlier.clone()),
         true if earlier > 0 => warnings.push(format!(
             "{earlier} record(s) name tasks, scopes, regions or estimated subtrees that began before this part of the run; \
              they are left out, or are roots here."

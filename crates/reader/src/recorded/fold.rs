@@ -85,11 +85,11 @@ pub(super) fn fold(
     content.release_pages();
     let first = looked.iter().map(|l| l.extent.first).min()?;
     let last = looked.iter().map(|l| l.extent.last).max()?;
-    let mut told = ReplayLog::default();
+    let mut log = ReplayLog::default();
     for l in &looked {
-        l.extent.tell(&mut told);
+        l.extent.tell(&mut log);
     }
-    let workers = workers::assign(&told, last).workers;
+    let workers = workers::assign(&log, last).workers;
     let grain = match grain {
         Grain::Nanoseconds(ns) => ticks(ns),
         _ => {

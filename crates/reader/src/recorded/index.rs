@@ -11,6 +11,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use workspan_trace::entry::Note;
+use workspan_trace::fnv::fnv1a;
 use workspan_trace::{ChunkKind, Tolerance, Trace, TraceWriter};
 
 use super::chunks_by_thread::{self, TraceChunks};
@@ -45,10 +46,7 @@ impl SidecarIndex {
         let first = bytes.get(..HASHED_BYTES).unwrap_or(bytes);
         let last = bytes.get(bytes.len().saturating_sub(HASHED_BYTES)..);
         let hashed = first.iter().chain(last.unwrap_or(&[]));
-        // FNV-1a.
-        let hash = hashed.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        });
+        let hash = fnv1a(hashed.copied());
         let changed = [about.mtime() as u64, about.mtime_nsec() as u64];
         SidecarIndex {
             path: path.with_file_name(name),

@@ -8,14 +8,14 @@
 use workspan_dag::{OffCpuInterval, OffCpuReason};
 
 /// The union of all intervals, by thread, then time, without overlaps.
-pub(crate) fn unite(mut told: Vec<OffCpuInterval>) -> Vec<OffCpuInterval> {
-    told.sort_by_key(|off| (off.thread, off.start, off.end));
+pub(crate) fn unite(mut intervals: Vec<OffCpuInterval>) -> Vec<OffCpuInterval> {
+    intervals.sort_by_key(|off| (off.thread, off.start, off.end));
     let apart = |a: &OffCpuInterval, b: &OffCpuInterval| a.thread != b.thread || a.end <= b.start;
-    if told.windows(2).all(|pair| apart(&pair[0], &pair[1])) {
-        return told;
+    if intervals.windows(2).all(|pair| apart(&pair[0], &pair[1])) {
+        return intervals;
     }
-    let mut united = Vec::with_capacity(told.len());
-    for of_thread in told.chunk_by(|a, b| a.thread == b.thread) {
+    let mut united = Vec::with_capacity(intervals.len());
+    for of_thread in intervals.chunk_by(|a, b| a.thread == b.thread) {
         let blocked = merged(of_thread, OffCpuReason::Blocked);
         let mut next = 0;
         for off in merged(of_thread, OffCpuReason::Preempted) {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use OffCpuReason::{Blocked as B, Preempted as P};
 
-    fn united(told: &[(u32, u64, u64, OffCpuReason)]) -> Vec<(u32, u64, u64, OffCpuReason)> {
+    fn united(intervals: &[(u32, u64, u64, OffCpuReason)]) -> Vec<(u32, u64, u64, OffCpuReason)> {
         let off = |&(thread, start, end, why): &(u32, u64, u64, OffCpuReason)| OffCpuInterval {
             thread,
             start,
@@ -70,7 +70,7 @@ mod tests {
             why,
             on: None,
         };
-        unite(told.iter().map(off).collect())
+        unite(intervals.iter().map(off).collect())
             .into_iter()
             .map(|off| (off.thread, off.start, off.end, off.why))
             .collect()
@@ -78,18 +78,18 @@ mod tests {
 
     #[test]
     fn a_lock_that_was_slept_for_counts_once() {
-        let told = [
+        let intervals = [
             (0, 10, 50, B),
             (0, 12, 30, B),
             (0, 31, 48, B),
             (1, 20, 40, B),
         ];
-        assert_eq!(united(&told), [(0, 10, 50, B), (1, 20, 40, B)]);
+        assert_eq!(united(&intervals), [(0, 10, 50, B), (1, 20, 40, B)]);
     }
 
     #[test]
     fn a_wait_for_a_lock_is_blocked_however_the_thread_was_off() {
-        let told = [(0, 10, 20, B), (0, 5, 40, P), (0, 30, 35, B)];
+        let intervals = [(0, 10, 20, B), (0, 5, 40, P), (0, 30, 35, B)];
         let expected = [
             (0, 5, 10, P),
             (0, 10, 20, B),
@@ -97,8 +97,8 @@ mod tests {
             (0, 30, 35, B),
             (0, 35, 40, P),
         ];
-        assert_eq!(united(&told), expected);
-        let told = [
+        assert_eq!(united(&intervals), expected);
+        let intervals = [
             (0, 10, 20, P),
             (0, 15, 40, B),
             (0, 38, 60, P),
@@ -110,14 +110,14 @@ mod tests {
             (0, 40, 60, P),
             (0, 60, 61, P),
         ];
-        assert_eq!(united(&told), expected);
+        assert_eq!(united(&intervals), expected);
     }
 
     #[test]
     fn what_does_not_overlap_stays_as_it_is() {
-        let told = [(1, 5, 8, P), (0, 1, 2, B), (0, 2, 3, B), (0, 3, 9, P)];
-        let mut sorted = told;
+        let intervals = [(1, 5, 8, P), (0, 1, 2, B), (0, 2, 3, B), (0, 3, 9, P)];
+        let mut sorted = intervals;
         sorted.sort_by_key(|off| (off.0, off.1));
-        assert_eq!(united(&told), sorted);
+        assert_eq!(united(&intervals), sorted);
     }
 }

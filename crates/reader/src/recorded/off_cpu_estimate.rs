@@ -34,7 +34,7 @@ pub(super) fn spread(
     let mut stretches: BTreeMap<u32, Vec<Stretch>> = BTreeMap::new();
     for reading in &chunks.readings {
         if let Some(thread) = slot(&chunks.threads, reading.thread) {
-            let stretch = Stretch::of(reading, extent.first, rate);
+            let stretch = Stretch::from_reading(reading, extent.first, rate);
             stretches.entry(thread as u32).or_default().push(stretch);
         }
     }
@@ -128,7 +128,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    fn of(reading: &OffCpu, origin: u64, rate: u64) -> Stretch {
+    fn from_reading(reading: &OffCpu, origin: u64, rate: u64) -> Stretch {
         let at = |ticks: u64| ticks.saturating_sub(origin).min(LATEST);
         let length = |ns: u64| {
             let ticks = u128::from(ns) * u128::from(rate) / 1_000_000_000;
@@ -154,8 +154,8 @@ impl Stretch {
         let preempted = preempted.checked_div(runnable).unwrap_or(0);
         let preempted = u64::try_from(preempted).unwrap_or(u64::MAX);
         let preempted = preempted.min(busy - blocked);
-        let part = |of: u64, done: u64| {
-            let share = u128::from(of) * u128::from(done);
+        let part = |total: u64, done: u64| {
+            let share = u128::from(total) * u128::from(done);
             share.checked_div(u128::from(busy)).unwrap_or(0) as u64
         };
         // Cumulative sums, so that rounding loses nothing.

@@ -77,7 +77,7 @@ pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
         .max()
         .map_or(0, |id| id as usize + 1);
     let mut of_site = vec![1; most];
-    for (id, of) in of_site.iter_mut().enumerate() {
+    for (id, place_of) in of_site.iter_mut().enumerate() {
         let id = id as u32;
         let site = chunks.sites.get(&id);
         let resolved = chunks.places.get(&id).map(resolved_place);
@@ -108,7 +108,7 @@ pub(super) fn places(chunks: &TraceChunks<'_>) -> Places {
         if let Some(name) = name {
             line.by_name.entry(name).or_insert(place);
         }
-        *of = place;
+        *place_of = place;
     }
     debug_assert_eq!(ROOT_PLACE, 0);
     Places {

@@ -16,12 +16,12 @@ const BRIEF_FRACTION: u64 = 100;
 
 /// Marks the threads that are not workers if there is no pool, before the threads are numbered. In
 /// `raw`, threads are still numbered by their order in the file.
-pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, told: &mut ReplayLog) {
+pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, log: &mut ReplayLog) {
     let is_thread: Vec<bool> = places.list.iter().map(|place| place.is_thread()).collect();
     if !is_thread.contains(&true) {
         return;
     }
-    let mut runs = vec![Runs::default(); told.threads.len()];
+    let mut runs = vec![Runs::default(); log.threads.len()];
     for strand in raw.strands.iter() {
         let task = &raw.tasks[strand.task as usize];
         let Some(run) = runs.get_mut(strand.thread as usize) else {
@@ -35,7 +35,7 @@ pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, told: &mu
         run.ticks += strand.end - strand.start;
     }
     if runs.iter().any(|run| run.others) {
-        for (thread, run) in told.threads.iter_mut().zip(&runs) {
+        for (thread, run) in log.threads.iter_mut().zip(&runs) {
             thread.is_plain = run.thread_task && !run.others;
         }
         return;
@@ -50,17 +50,17 @@ pub(super) fn mark(raw: &RawTrace, cpus: Option<u32>, places: &Places, told: &mu
     let running = |t: usize| runs[t].ticks.saturating_sub(runs[t].blocked);
     by_running_time.sort_by_key(|&t| (Reverse(running(t)), runs[t].root, t));
     let mut chosen: Vec<(u64, u64)> = Vec::new();
-    for thread in &mut told.threads {
+    for thread in &mut log.threads {
         thread.is_plain = true;
     }
     for thread in by_running_time {
-        let Some((from, to)) = told.threads[thread].busy else {
+        let Some((from, to)) = log.threads[thread].busy else {
             continue;
         };
         let overlapping = chosen.iter().filter(|other| other.0 < to && from < other.1);
         if most_at_once(overlapping.copied()) < workers {
             chosen.push((from, to));
-            told.threads[thread].is_plain = false;
+            log.threads[thread].is_plain = false;
         }
     }
 }

@@ -84,7 +84,7 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
         first: u64::MAX,
         ..Extent::default()
     };
-    let mut told = ReplayLog::default();
+    let mut log = ReplayLog::default();
     let (mut began, mut tasks) = (u64::MAX, 0);
     for first in &firsts {
         let own = &first.extent;
@@ -92,9 +92,9 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
         extent.last = extent.last.max(own.last);
         extent.events += own.events;
         extent.bad += u64::from(first.bad);
-        began = began.min(own.about_tasks.map_or(u64::MAX, |of| of.0));
+        began = began.min(own.about_tasks.map_or(u64::MAX, |times| times.0));
         tasks += first.sites.len() as u64 + first.members;
-        own.tell(&mut told);
+        own.tell(&mut log);
     }
     if began == u64::MAX {
         return Err(Error::Trace("the trace has no task".into()));
@@ -102,8 +102,8 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
     if let Some(finished) = chunks.finished.filter(|_| chunks.header.dropped == 0) {
         extent.last = extent.last.max(finished.ticks);
     }
-    let threads = workers::assign(&told, extent.last);
-    let meta = facts::meta(&chunks, extent, &told, &threads, &places, bytes.len());
+    let threads = workers::assign(&log, extent.last);
+    let meta = facts::meta(&chunks, extent, &log, &threads, &places, bytes.len());
     // Threads that share a number ran one after the other.
     let mut shared: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (place, &number) in threads.number.iter().enumerate() {
@@ -119,10 +119,10 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
                 .iter()
                 .any(|&i| firsts[i].extent.about_tasks.is_some())
         })
-        .map(|(number, of)| {
+        .map(|(number, indices)| {
             let mut lane =
                 ThreadBins::new((&firsts, &chunks.threads), &places, (began, level), bins);
-            for place in of {
+            for place in indices {
                 lane.walk(&chunks.threads[place], extent.last);
             }
             (number, lane.finish())
@@ -147,7 +147,7 @@ pub fn preview(bytes: &[u8], options: &OpenOptions) -> Result<Preview, Error> {
 
 /// The level of the bins: finer if there are fewer threads.
 fn level(elapsed: u64, threads: u64) -> u32 {
-    let wanted = (MAX_BINS / threads.max(1)).clamp(MIN_BINS_PER_THREAD, MAX_BINS_PER_THREAD);
-    // As many bins as `wanted`, rounded to the next power of two of their width.
-    (elapsed / wanted + 1).next_power_of_two().trailing_zeros()
+    let bins = (MAX_BINS / threads.max(1)).clamp(MIN_BINS_PER_THREAD, MAX_BINS_PER_THREAD);
+    // As many bins as `bins`, rounded to the next power of two of their width.
+    (elapsed / bins + 1).next_power_of_two().trailing_zeros()
 }

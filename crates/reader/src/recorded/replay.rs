@@ -128,7 +128,7 @@ struct Replay<'a, 'r> {
     subtrees: Vec<skipped::Subtree>,
     part_ends: BTreeMap<u32, (u64, u64)>,
     late: u64,
-    told: ReplayLog,
+    log: ReplayLog,
 }
 
 /// The number of dependences that are allowed per record of the trace, in addition to a constant.
@@ -193,7 +193,7 @@ pub(super) fn replay(
         subtrees: Vec::new(),
         part_ends: BTreeMap::new(),
         late: facts::late_by(&chunks.notes),
-        told: ReplayLog::default(),
+        log: ReplayLog::default(),
     };
     let mut lanes: Vec<ReplayThread<'_>> = chunks
         .threads
@@ -204,9 +204,9 @@ pub(super) fn replay(
     replay.run(&mut lanes);
     replay.sort_join_scopes();
     replay.close(&mut lanes);
-    let mut told = replay.told;
-    told.threads = lanes.into_iter().map(|lane| lane.log).collect();
-    told
+    let mut log = replay.log;
+    log.threads = lanes.into_iter().map(|lane| lane.log).collect();
+    log
 }
 
 impl<'a> ReplayThread<'a> {
@@ -267,7 +267,7 @@ impl<'a> Replay<'a, '_> {
             let Some((_, waiting)) = self.parked.pop_first() else {
                 return;
             };
-            self.told
+            self.log
                 .repair("Tasks that went on before they had stopped elsewhere");
             self.ready.extend(waiting);
             self.forced = true;

@@ -105,8 +105,8 @@ pub(super) fn samples(chunks: &TraceChunks<'_>, extent: Extent, raw: &mut RawTra
     }
     for entry in &chunks.samples {
         if entry.thread == OTHER_THREADS {
-            let told = entry.samples.iter().filter(|(ticks, _)| inside(*ticks));
-            let others = told.filter_map(|(ticks, stack)| {
+            let in_window = entry.samples.iter().filter(|(ticks, _)| inside(*ticks));
+            let others = in_window.filter_map(|(ticks, stack)| {
                 Some(((ticks - extent.first).min(LATEST), *stacks.get(stack)?))
             });
             raw.samples.others.extend(others);

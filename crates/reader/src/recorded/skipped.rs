@@ -40,13 +40,13 @@ pub(super) struct Part {
     pub site: u32,
 }
 
-/// The bit in a recorded level for a class of tasks, not of joins: everything that the current task
-/// does is sampled, or skipped.
-const OF_TASKS: u64 = 1 << 33;
+/// The bit in a recorded level that marks a class of tasks, as opposed to joins: everything that
+/// the current task does is sampled, or skipped.
+const TASK_CLASS: u64 = 1 << 33;
 
 /// Whether a recorded level belongs to a class of tasks.
-pub(super) fn is_of_tasks(level: u64) -> bool {
-    level & OF_TASKS != 0
+pub(super) fn is_task_class(level: u64) -> bool {
+    level & TASK_CLASS != 0
 }
 
 /// A sampled subtree that is being measured.
@@ -75,7 +75,7 @@ impl OpenSample {
 /// Collects skipped and sampled subtrees over all threads.
 #[derive(Debug, Default)]
 pub(super) struct SkippedSubtrees {
-    told: Vec<NamedPart>,
+    named_parts: Vec<NamedPart>,
     /// Pairs of the subtree's index in the list of yields and a part, by subtree, then in the order
     /// of the threads.
     parts: Vec<(u32, Part)>,
@@ -133,7 +133,7 @@ impl SkippedSubtrees {
                         let from = t.saturating_sub(sample.whole.ticks);
                         sample.ran = self.off.last().map_or(0, |off| off.ran(from, t));
                         let last = self.short.last_mut().and_then(|all| all.last_mut());
-                        let shortens = self.shortens && !is_of_tasks(sample.level);
+                        let shortens = self.shortens && !is_task_class(sample.level);
                         if let Some(last) = last.filter(|_| shortens) {
                             *last = Some(FoldedSample::new(&sample, self.records));
                             ended = true;
@@ -174,7 +174,7 @@ impl SkippedSubtrees {
         match *event {
             Event::SampleBegin { site, level } => {
                 let sample = Sample::new(site, level);
-                self.meter = Some(if is_of_tasks(level) {
+                self.meter = Some(if is_task_class(level) {
                     OpenSample::Task(TaskSampler::new(sample, probe, (self.thread, count), t))
                 } else {
                     OpenSample::Join(JoinSampler::new(sample, probe))
@@ -192,7 +192,7 @@ impl SkippedSubtrees {
     /// A part begins, whose task has this index in the list of all tasks.
     pub(super) fn part(&mut self, of: TaskRef, nth: u32, site: u32) {
         let part = Part { nth, site };
-        self.told.push(NamedPart { of, part });
+        self.named_parts.push(NamedPart { of, part });
     }
 
     /// Sets the cost of a record for the strand around it, in ticks, and the costs of skipping.
@@ -214,8 +214,8 @@ impl SkippedSubtrees {
 
     /// Completes the data after all threads.
     pub(super) fn settle(&mut self, counts: &Survey, threads: &[Thread<'_>]) {
-        let told = std::mem::take(&mut self.told);
-        let places = told
+        let named_parts = std::mem::take(&mut self.named_parts);
+        let places = named_parts
             .into_iter()
             .filter_map(|NamedPart { of, part }| Some((counts.yielded(threads, of)?, part)));
         self.parts = places.collect();
@@ -224,9 +224,9 @@ impl SkippedSubtrees {
     }
 
     /// The parts of the subtree with this index in the list of yields.
-    pub(super) fn parts(&self, of: u32) -> impl ExactSizeIterator<Item = Part> + '_ {
-        let from = self.parts.partition_point(|p| p.0 < of);
-        let to = self.parts.partition_point(|p| p.0 <= of);
+    pub(super) fn parts(&self, subtree: u32) -> impl ExactSizeIterator<Item = Part> + '_ {
+        let from = self.parts.partition_point(|p| p.0 < subtree);
+        let to = self.parts.partition_point(|p| p.0 <= subtree);
         self.parts[from..to].iter().map(|p| p.1)
     }
 

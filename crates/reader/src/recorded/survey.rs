@@ -62,16 +62,16 @@ const YIELDS: usize = 2;
 pub(super) struct UnseenCounts(Vec<(u64, u64)>);
 
 impl UnseenCounts {
-    /// After `told` items in the trace, `left_out` are not in it.
-    pub(super) fn skip(&mut self, told: u64, left_out: u64) {
+    /// After `in_trace` items in the trace, `left_out` are not in it.
+    pub(super) fn skip(&mut self, in_trace: u64, left_out: u64) {
         if left_out == 0 {
             return;
         }
         match self.0.last_mut() {
-            Some((at, sum)) if *at == told => *sum = sum.saturating_add(left_out),
+            Some((at, sum)) if *at == in_trace => *sum = sum.saturating_add(left_out),
             last => {
                 let before = last.map_or(0, |l| l.1);
-                self.0.push((told, before.saturating_add(left_out)));
+                self.0.push((in_trace, before.saturating_add(left_out)));
             }
         }
     }
@@ -83,15 +83,15 @@ impl UnseenCounts {
 
     /// The index, among the items in the trace, of the thread's item with this count; `None` if it
     /// was left out.
-    pub(super) fn kept(&self, count: u64) -> Option<u64> {
+    pub(super) fn trace_index(&self, count: u64) -> Option<u64> {
         let after = self
             .0
-            .partition_point(|&(told, left_out)| told.saturating_add(left_out) <= count);
+            .partition_point(|&(in_trace, left_out)| in_trace.saturating_add(left_out) <= count);
         let before = after.checked_sub(1).map_or(0, |last| self.0[last].1);
-        let kept = count - before;
+        let index = count - before;
         match self.0.get(after) {
-            Some(&(told, _)) if kept >= told => None,
-            _ => Some(kept),
+            Some(&(in_trace, _)) if index >= in_trace => None,
+            _ => Some(index),
         }
     }
 }
@@ -300,8 +300,8 @@ fn survey_with_probe(chunks: &TraceChunks<'_>, probe: u64) -> Result<Survey, Err
                     stack,
                 } if !begun => {
                     restarts = true;
-                    for (of, before) in unseen.iter_mut().zip([tasks, scopes, yields]) {
-                        of.skip(0, before);
+                    for (counts, before) in unseen.iter_mut().zip([tasks, scopes, yields]) {
+                        counts.skip(0, before);
                     }
                     *strands += stack.len() as usize;
                 }
@@ -415,7 +415,7 @@ impl Survey {
     /// The index of a yield in the list of all.
     pub(super) fn yielded(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         let slot = slot(threads, name.0)?;
-        let count = self.unseen[YIELDS].get(slot)?.kept(name.1)?;
+        let count = self.unseen[YIELDS].get(slot)?.trace_index(name.1)?;
         place(slot, &self.yields, count)
     }
 
@@ -427,7 +427,7 @@ impl Survey {
     /// The index of a scope in the list of all.
     pub(super) fn scope(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         let slot = slot(threads, name.0)?;
-        let count = self.unseen[SCOPES].get(slot)?.kept(name.1)?;
+        let count = self.unseen[SCOPES].get(slot)?.trace_index(name.1)?;
         place(slot, &self.scopes, count)
     }
 
@@ -440,7 +440,7 @@ impl Survey {
     /// The index of a task in order of creation.
     pub(super) fn task(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         let slot = slot(threads, name.0)?;
-        let count = self.unseen[TASKS].get(slot)?.kept(name.1)?;
+        let count = self.unseen[TASKS].get(slot)?.trace_index(name.1)?;
         Some(self.index[place(slot, &self.tasks, count)? as usize])
     }
 

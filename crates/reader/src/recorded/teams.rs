@@ -40,7 +40,7 @@ pub(super) struct Teams {
     /// (index in the list of all scopes, thread, time) of each region, ascending.
     opened: Vec<(u32, u32, u64)>,
     /// The members as read; the team is named by (thread, scope count).
-    told: Vec<((u32, u64), Member)>,
+    members_read: Vec<((u32, u64), Member)>,
     /// For each region in `opened`, its phases in `phases`.
     phases_of: Vec<Range<usize>>,
     phases: Vec<Phase>,
@@ -84,12 +84,12 @@ impl Teams {
             nth: records.len() as u32,
         };
         records.push(NONE);
-        self.told.push((team, member));
+        self.members_read.push((team, member));
     }
 
     /// The number of member records.
     pub(super) fn member_count(&self) -> usize {
-        self.told.len()
+        self.members_read.len()
     }
 
     /// Sorts members into their phases and assigns tasks to them, from index `first` of the list of
@@ -100,8 +100,8 @@ impl Teams {
         threads: &[Thread<'_>],
         first: u32,
     ) -> Vec<u64> {
-        let mut members: Vec<Member> = Vec::with_capacity(self.told.len());
-        for (team, member) in std::mem::take(&mut self.told) {
+        let mut members: Vec<Member> = Vec::with_capacity(self.members_read.len());
+        for (team, member) in std::mem::take(&mut self.members_read) {
             if let Some(scope) = counts.scope(threads, team)
                 && self.region(scope).is_some()
             {

@@ -38,17 +38,17 @@ impl ThreadExtent {
         self.first = self.first.min(t);
         self.last = self.last.max(t);
         self.events += 1;
-        let is_about_task = !is_beside(event);
+        let is_about_task = !is_outside_tasks(event);
         if is_about_task {
             self.about_tasks.get_or_insert((t, t)).1 = t;
         } else {
-            self.beside(t, event);
+            self.record_outside_tasks(t, event);
         }
         is_about_task
     }
 
     #[cold]
-    fn beside(&mut self, t: u64, event: &Event<'_>) {
+    fn record_outside_tasks(&mut self, t: u64, event: &Event<'_>) {
         match *event {
             Event::Worker { pool, .. } => self.log.worker_begins(pool, t),
             Event::WorkerEnd => self.log.worker_ends(t),
@@ -76,7 +76,7 @@ impl ThreadExtent {
 
 /// Whether a record is about no task.
 #[inline(always)]
-fn is_beside(event: &Event<'_>) -> bool {
+fn is_outside_tasks(event: &Event<'_>) -> bool {
     matches!(
         event,
         Event::Worker { .. }

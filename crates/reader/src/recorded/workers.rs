@@ -39,11 +39,11 @@ const MAX_POOL_SIZE: u64 = 1 << 16;
 const MAX_UNSHARED_THREADS: usize = 4096;
 
 /// Numbers the threads.
-pub(super) fn assign(told: &ReplayLog, last: u64) -> Threads {
-    let threads = &told.threads;
+pub(super) fn assign(log: &ReplayLog, last: u64) -> Threads {
+    let threads = &log.threads;
     let pooled = |t: &&ThreadLog| !t.worker.is_empty();
     let mut threads_of = Threads {
-        workers: alive(told, last),
+        workers: alive(log, last),
         total: 0,
         number: vec![NONE; threads.len()],
         shared: Vec::new(),
@@ -176,11 +176,11 @@ fn shared_times(own: Vec<(u64, u64)>, number: &[u32]) -> Vec<Option<(u64, u64)>>
 }
 
 /// The pools of the run, if there were several at the same moment. `last` is the run's last tick.
-pub(super) fn pools(told: &ReplayLog, threads: &Threads, places: &Places, last: u64) -> Pools {
+pub(super) fn pools(log: &ReplayLog, threads: &Threads, places: &Places, last: u64) -> Pools {
     // A damaged time may exceed what a trace can hold.
     let last = last.min(LATEST);
     let mut pools = Pools::default();
-    let mut known: Vec<(u32, &PoolLog)> = told.pools.iter().map(|(&n, pool)| (n, pool)).collect();
+    let mut known: Vec<(u32, &PoolLog)> = log.pools.iter().map(|(&n, pool)| (n, pool)).collect();
     known.retain(|(_, pool)| (1..=MAX_POOL_SIZE).contains(&pool.size));
     known.sort_by_key(|(number, pool)| (pool.from, *number));
     let numbers: Vec<u32> = known.iter().map(|&(number, _)| number).collect();
@@ -199,7 +199,7 @@ pub(super) fn pools(told: &ReplayLog, threads: &Threads, places: &Places, last: 
     if !pools.are_several() && !is_built {
         return Pools::default();
     }
-    for thread in &told.threads {
+    for thread in &log.threads {
         for &(pool, from, to) in &thread.worker {
             if let Some(pool) = numbers.iter().position(|&number| number == pool) {
                 pools.members.push(Member {
@@ -215,19 +215,19 @@ pub(super) fn pools(told: &ReplayLog, threads: &Threads, places: &Places, last: 
 }
 
 /// The largest number of workers alive at the same moment.
-fn alive(told: &ReplayLog, last: u64) -> u32 {
+fn alive(log: &ReplayLog, last: u64) -> u32 {
     let mut changes: Vec<(u64, i64)> = Vec::new();
     let mut interval = |from: u64, to: u64, size: u64| {
         changes.push((from, size as i64));
         changes.push((to.max(from).saturating_add(1), -(size as i64)));
     };
     let announced = |pool: &PoolLog| (1..=MAX_POOL_SIZE).contains(&pool.size);
-    for pool in told.pools.values().filter(|pool| announced(pool)) {
+    for pool in log.pools.values().filter(|pool| announced(pool)) {
         interval(pool.from, pool.to.unwrap_or(last).min(last), pool.size);
     }
-    for thread in &told.threads {
+    for thread in &log.threads {
         for &(pool, from, to) in &thread.worker {
-            if !told.pools.get(&pool).is_some_and(announced) {
+            if !log.pools.get(&pool).is_some_and(announced) {
                 interval(from, to.unwrap_or(last), 1);
             }
         }

@@ -46,7 +46,7 @@ pub(super) fn finish(
         return Ok(dag);
     }
     // A recorded or imported run was repaired before it was exported, and its warnings say so.
-    let told = raw.meta.warnings.len();
+    let recorded_warnings = raw.meta.warnings.len();
     let repaired = raw.meta.recorded || formats::is_imported(&raw.meta);
     if !repaired {
         overlaps(&events, &raw, &mut faults);
@@ -56,7 +56,7 @@ pub(super) fn finish(
     }
     let mode = if repaired { Mode::Repair } else { Mode::Strict };
     let mut dag = assemble(raw, mode).map_err(|f| place(&events, f))?;
-    dag.meta.warnings.truncate(told);
+    dag.meta.warnings.truncate(recorded_warnings);
     events.places.settle(&mut dag);
     Ok(dag)
 }

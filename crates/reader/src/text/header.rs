@@ -99,15 +99,15 @@ fn processes(line: &Line<'_>) -> Result<Processes, Error> {
         return Ok(processes);
     }
     for value in line.list("processes")? {
-        let told = line.inner(value, "processes")?;
-        let text = |key: &str| told.text_or_none(key).map(|t| t.map(str::to_owned));
-        let number = |key: &str| match told.given(key) {
-            Some(_) => told.small(key).map(Some),
+        let fields = line.inner(value, "processes")?;
+        let text = |key: &str| fields.text_or_none(key).map(|t| t.map(str::to_owned));
+        let number = |key: &str| match fields.given(key) {
+            Some(_) => fields.small(key).map(Some),
             None => Ok::<Option<u32>, Error>(None),
         };
-        let (from, to) = (told.whole_or("t", 0)?, told.whole_or("to", u64::MAX)?);
+        let (from, to) = (fields.whole_or("t", 0)?, fields.whole_or("to", u64::MAX)?);
         let process = processes.list.len() as u32;
-        for thread in told.wholes("threads")? {
+        for thread in fields.wholes("threads")? {
             processes.threads.push(ThreadOfProcess {
                 thread: u32::try_from(thread).unwrap_or(NONE),
                 from,
@@ -122,7 +122,7 @@ fn processes(line: &Line<'_>) -> Result<Processes, Error> {
             workers: number("workers")?.unwrap_or(1),
             from,
             to,
-            in_mpi: told.whole_or("in_mpi", 0)?,
+            in_mpi: fields.whole_or("in_mpi", 0)?,
         });
     }
     processes.threads.sort_unstable();
@@ -173,14 +173,14 @@ fn on_cpus(line: &Line<'_>, threads: u32) -> Result<Vec<TimeOnCpu>, Error> {
         return Ok(Vec::new());
     }
     let time = |value| {
-        let told = line.inner(value, "on_cpus")?;
-        let thread = told.small("w")?;
+        let fields = line.inner(value, "on_cpus")?;
+        let thread = fields.small("w")?;
         if thread >= threads {
             return line.fail(format!(
                 "`w` in `on_cpus` is {thread}; expected a thread below {threads}"
             ));
         }
-        let (cpu, ns) = (told.small("cpu")?, told.whole("ns")?);
+        let (cpu, ns) = (fields.small("cpu")?, fields.whole("ns")?);
         Ok::<_, Error>(TimeOnCpu { thread, cpu, ns })
     };
     let times: Vec<TimeOnCpu> = line

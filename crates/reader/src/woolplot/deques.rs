@@ -207,7 +207,7 @@ fn names(log: &Log, raw: &mut RawTrace) -> BTreeMap<usize, u32> {
         ..Place::default()
     });
     let mut places: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut places_of_worker: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for spawn in &log.spawns {
         let place = *places.entry(&spawn.name).or_insert_with(|| {
             raw.places.push(Place {
@@ -217,7 +217,10 @@ fn names(log: &Log, raw: &mut RawTrace) -> BTreeMap<usize, u32> {
             });
             raw.places.len() as u32 - 1
         });
-        of.entry(spawn.worker).or_default().push(place);
+        places_of_worker
+            .entry(spawn.worker)
+            .or_default()
+            .push(place);
     }
     let mut next: BTreeMap<u32, usize> = BTreeMap::new();
     let mut by_event = BTreeMap::new();
@@ -226,7 +229,10 @@ fn names(log: &Log, raw: &mut RawTrace) -> BTreeMap<usize, u32> {
             continue;
         }
         let next = next.entry(event.worker).or_default();
-        if let Some(&place) = of.get(&event.worker).and_then(|places| places.get(*next)) {
+        if let Some(&place) = places_of_worker
+            .get(&event.worker)
+            .and_then(|places| places.get(*next))
+        {
             by_event.insert(i, place);
         }
         *next += 1;

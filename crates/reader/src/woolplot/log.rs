@@ -342,15 +342,15 @@ impl Log {
     pub(super) fn align(&mut self) {
         let start = self.start;
         let first_event = {
-            let of = |kind: Option<Kind>| {
+            let event_of = |kind: Option<Kind>| {
                 let events = self.events.iter();
                 let those = events.filter(|e| kind.is_none_or(|kind| e.kind == kind));
                 those.map(|e| e.t).min()
             };
             let spawn = self.spawns.iter().map(|s| s.t).min();
-            match (of(Some(Kind::Spawn)), spawn) {
+            match (event_of(Some(Kind::Spawn)), spawn) {
                 (Some(event), Some(spawn)) => Some((event, spawn.saturating_sub(start))),
-                _ => of(None).map(|event| (event, 0)),
+                _ => event_of(None).map(|event| (event, 0)),
             }
         };
         if let Some((event, at)) = first_event {

@@ -115,8 +115,8 @@ fn counters_are_the_strands_own() {
 fn damage_is_told_with_its_place() {
     let whole = file(2, &one_child(), &EDGES);
     for length in 1..whole.len() {
-        let told = error(&whole[..length]);
-        assert!(told.starts_with("a.dag: "), "{length}: {told}");
+        let message = error(&whole[..length]);
+        assert!(message.starts_with("a.dag: "), "{length}: {message}");
     }
     // The first line (45 bytes) and the numbers (32 bytes) come before the nodes.
     let at = |node: usize| 45 + 32 + 432 * node;
@@ -125,47 +125,50 @@ fn damage_is_told_with_its_place() {
         change(&mut nodes);
         error(&file(2, &nodes, &[]))
     };
-    let told = with(&|nodes| nodes[5].kind = 9);
+    let message = with(&|nodes| nodes[5].kind = 9);
     let byte = at(5);
     assert_eq!(
-        told,
+        message,
         format!("a.dag: byte {byte}: node 5: kind 9; expected 0 to 5")
     );
-    let told = with(&|nodes| nodes[4].children.0 = -4);
-    assert!(told.contains("node 4: has a child -4 nodes away"), "{told}");
-    let told = with(&|nodes| nodes[4].children.0 = i64::MAX);
-    assert!(told.contains("node 4: has a child"), "{told}");
-    let told = with(&|nodes| nodes[6].children = (-1, 1));
-    assert!(told.contains("node 6"), "{told}");
-    let told = with(&|nodes| nodes[4].children.0 = 1);
+    let message = with(&|nodes| nodes[4].children.0 = -4);
     assert!(
-        told.contains("node 5: is created; expected a task") || told.contains("two nodes"),
-        "{told}"
+        message.contains("node 4: has a child -4 nodes away"),
+        "{message}"
     );
-    let told = with(&|nodes| nodes[5].kind = OTHER);
+    let message = with(&|nodes| nodes[4].children.0 = i64::MAX);
+    assert!(message.contains("node 4: has a child"), "{message}");
+    let message = with(&|nodes| nodes[6].children = (-1, 1));
+    assert!(message.contains("node 6"), "{message}");
+    let message = with(&|nodes| nodes[4].children.0 = 1);
     assert!(
-        told.contains("node 2: is not closed by its last child"),
-        "{told}"
+        message.contains("node 5: is created; expected a task") || message.contains("two nodes"),
+        "{message}"
     );
-    let told = with(&|nodes| nodes[7].worker = (2, 2));
+    let message = with(&|nodes| nodes[5].kind = OTHER);
     assert!(
-        told.contains("node 7: worker 2; expected one of 2 workers"),
-        "{told}"
+        message.contains("node 2: is not closed by its last child"),
+        "{message}"
     );
-    let told = with(&|nodes| nodes[1].time = (4, 3));
+    let message = with(&|nodes| nodes[7].worker = (2, 2));
     assert!(
-        told.contains("node 1: ends at 3, before its start at 4"),
-        "{told}"
+        message.contains("node 7: worker 2; expected one of 2 workers"),
+        "{message}"
     );
-    let told = with(&|nodes| nodes.push(node(END, (0, 1), 0, (1, 1))));
-    assert!(told.contains("node 8: belongs to no task"), "{told}");
-    let told = error(&file(2, &one_child(), &[(5, 0, 1)]));
-    assert!(told.contains("edge 0 of kind 5"), "{told}");
+    let message = with(&|nodes| nodes[1].time = (4, 3));
+    assert!(
+        message.contains("node 1: ends at 3, before its start at 4"),
+        "{message}"
+    );
+    let message = with(&|nodes| nodes.push(node(END, (0, 1), 0, (1, 1))));
+    assert!(message.contains("node 8: belongs to no task"), "{message}");
+    let message = error(&file(2, &one_child(), &[(5, 0, 1)]));
+    assert!(message.contains("edge 0 of kind 5"), "{message}");
     let older = String::from_utf8_lossy(&whole[..45]).replace("1.24", "1.23");
-    let told = error(&[older.as_bytes(), &whole[45..]].concat());
+    let message = error(&[older.as_bytes(), &whole[45..]].concat());
     assert!(
-        told.contains("version 1.23 of DAG Recorder's format; expected 1.24"),
-        "{told}"
+        message.contains("version 1.23 of DAG Recorder's format; expected 1.24"),
+        "{message}"
     );
 }
 

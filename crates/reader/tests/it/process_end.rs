@@ -106,7 +106,7 @@ fn the_sketch_counts_a_strand_once() {
     let mut file = File::new([main, first, thief], Some(100));
     file.off_cpu = vec![lane(&[(3, Kind::Off, &[1, 1]), (88, Kind::Off, &[1, 70])])];
     let bytes = file.bytes();
-    let told = preview(&bytes, &OpenOptions::default()).unwrap();
+    let picture = preview(&bytes, &OpenOptions::default()).unwrap();
     let dag = through(&bytes, Grain::None);
     let inside = |thread: u32| -> u64 {
         let s = &dag.strands;
@@ -115,7 +115,7 @@ fn the_sketch_counts_a_strand_once() {
             .map(|i| s.end[i] - s.start[i])
             .sum()
     };
-    for (thread, bins) in (0..).zip(&told.threads) {
+    for (thread, bins) in (0..).zip(&picture.threads) {
         let busy: u64 = bins.iter().map(|bin| bin.busy).sum();
         assert_eq!(busy, inside(thread), "thread {thread}");
     }

@@ -63,11 +63,11 @@ fn message(role: CallRole, peer: u32, begin: u64, ticks: u64) -> RankCall {
 /// (thread, begin, end, thread that ended it) of each wait for a rank.
 fn waits(dag: &Dag) -> Vec<(u32, u64, u64, u32)> {
     let stops = dag.samples.stops.iter();
-    let told = stops.filter_map(|stop| {
+    let waits = stops.filter_map(|stop| {
         let wait = stop.wait.filter(|wait| wait.kind == WaitedFor::Rank)?;
         Some((stop.thread, stop.t, stop.t + stop.ticks, wait.by))
     });
-    told.collect()
+    waits.collect()
 }
 
 #[test]
@@ -78,13 +78,13 @@ fn processes_are_one_run_on_one_clock() {
     ];
     let dag = read(&bundled(&files)).unwrap();
     let processes = &dag.meta.processes;
-    let told: Vec<_> = processes
+    let rows: Vec<_> = processes
         .list
         .iter()
         .map(|p| (p.rank, p.from, p.to))
         .collect();
     // In order of rank, counted from the first one's beginning.
-    assert_eq!(told, [(Some(0), 0, 99_000), (Some(1), 49_000, 89_000)]);
+    assert_eq!(rows, [(Some(0), 0, 99_000), (Some(1), 49_000, 89_000)]);
     assert_eq!((dag.meta.workers, dag.meta.threads), (2, 2));
     assert_eq!(dag.meta.thread_names, ["rank 0", "rank 1"]);
     // Both have the same site, and a root each.

@@ -28,7 +28,7 @@ fn lanes(thief: &[(u64, Kind, &[u64])]) -> [Lane; 2] {
     [main, other]
 }
 
-fn told(lanes: [Lane; 2]) -> Dag {
+fn late_run(lanes: [Lane; 2]) -> Dag {
     dag(&File {
         notes: vec![("ends", "late")],
         ..File::new(lanes, Some(100))
@@ -46,7 +46,7 @@ const EXPECTED: [(u32, u32, u64, u64, S, E); 6] = [
 
 #[test]
 fn an_end_told_after_what_waited_for_it_went_on_was_by_then() {
-    let dag = told(lanes(&[(30, Kind::Begin, &[0, 2]), (60, Kind::End, &[])]));
+    let dag = late_run(lanes(&[(30, Kind::Begin, &[0, 2]), (60, Kind::End, &[])]));
     assert_eq!(strands(&dag), EXPECTED);
     assert_eq!(dag.meta.warnings, [""; 0]);
     // It is not shown as a fact.
@@ -55,14 +55,14 @@ fn an_end_told_after_what_waited_for_it_went_on_was_by_then() {
 
 #[test]
 fn an_end_that_the_process_did_not_live_to_tell_was_by_then() {
-    let dag = told(lanes(&[(30, Kind::Begin, &[0, 2])]));
+    let dag = late_run(lanes(&[(30, Kind::Begin, &[0, 2])]));
     assert_eq!(strands(&dag), EXPECTED);
     assert_eq!(dag.meta.warnings, [""; 0]);
 }
 
 #[test]
 fn a_task_that_began_after_the_wait_for_it_was_over_contradicts_it_all_the_same() {
-    let dag = told(lanes(&[(60, Kind::Begin, &[0, 2]), (70, Kind::End, &[])]));
+    let dag = late_run(lanes(&[(60, Kind::Begin, &[0, 2]), (70, Kind::End, &[])]));
     assert!(dag.meta.warnings[0].contains("clamped"));
     assert_eq!(strands(&dag)[5], (0, 0, 70, 100, S::AfterWait, E::End));
 }

@@ -104,8 +104,8 @@ fn every_window_has_the_strands_that_lie_in_it() {
 fn what_is_created_in_a_window_is_linked_as_ever() {
     let bytes = run().bytes();
     // After all joins: the root waits, resumes, and has its scope with two tasks.
-    let (part, told) = cut(&bytes, 122, 240);
-    assert_eq!(told.open, 1, "the root task runs");
+    let (part, log) = cut(&bytes, 122, 240);
+    assert_eq!(log.open, 1, "the root task runs");
     assert_eq!(part.tasks.len(), 3);
     let created = |t: &usize| part.tasks.parent[*t] != workspan_dag::NONE;
     assert_eq!((0..3).filter(created).count(), 2);
@@ -162,16 +162,16 @@ fn what_lay_between_two_parts_is_not_missed() {
     };
     let gap = left(&bytes, |seq| !(2..=4).contains(&seq));
     let to = bases(2).0 - 1;
-    let (part, told) = cut(&gap, 10, to);
-    assert_eq!((told.continued, told.broken), (0, 0));
+    let (part, log) = cut(&gap, 10, to);
+    assert_eq!((log.continued, log.broken), (0, 0));
     assert_eq!(ran(&part, 10, 0, u64::MAX), ran(&whole, 10, 10, to));
     let from = bases(5).1;
-    let (part, told) = cut(&gap, from, 240);
-    assert_eq!(told.broken, 0);
+    let (part, log) = cut(&gap, from, 240);
+    assert_eq!(log.broken, 0);
     assert_eq!(ran(&part, from, 0, u64::MAX), ran(&whole, 10, from, 240));
     // A chunk that the part needs and that is missing is reported.
-    let (_, told) = cut(&gap, 10, 240);
-    assert!(told.broken > 0);
+    let (_, log) = cut(&gap, 10, 240);
+    assert!(log.broken > 0);
 }
 
 #[test]
@@ -216,8 +216,8 @@ fn what_a_ring_kept_is_read_from_its_first_restart() {
     };
     let from = begins(0).max(begins(1));
     let whole = read(&bytes).unwrap();
-    let (part, told) = cut(&ring, from, 240);
-    assert_eq!((told.continued, told.broken), (2, 0));
+    let (part, log) = cut(&ring, from, 240);
+    assert_eq!((log.continued, log.broken), (2, 0));
     assert_eq!(ran(&part, from, 0, u64::MAX), ran(&whole, 10, from, 240));
     // The file of a killed process is read as it was left.
     let dag = read(&ring).unwrap();

@@ -168,13 +168,13 @@ fn a_region_cut_short_ends_with_the_trace() {
     };
     for until in 10..90 {
         let dag = dag(&File::new([cut(&main, until), cut(&worker, until)], None));
-        let told: Vec<&String> = dag
+        let messages: Vec<&String> = dag
             .meta
             .warnings
             .iter()
             .filter(|w| !w.contains("_exit") && !w.contains("never began"))
             .collect();
-        assert!(told.is_empty(), "{until}: {told:?}");
+        assert!(messages.is_empty(), "{until}: {messages:?}");
         let last = dag.strands.end.iter().max();
         assert_eq!(last, Some(&dag.strands.end[dag.tasks.last[0] as usize]));
     }

@@ -185,8 +185,8 @@ proptest! {
         check(&again);
         // The text cannot express a gap after a signal, nor which of a wait's tasks were not joined
         // by it.
-        let told = dag.meta.warnings.iter().all(|w| !w.contains("times contradict"));
-        if told && dag.signals.is_empty() {
+        let is_consistent = dag.meta.warnings.iter().all(|w| !w.contains("times contradict"));
+        if is_consistent && dag.signals.is_empty() {
             prop_assert_eq!(&dag, &again, "{}", shown);
         }
     }

@@ -181,10 +181,10 @@ fn names_lost_with_the_rest_of_the_file_are_counted() {
         },
     )
     .unwrap();
-    let told =
+    let message =
         "Tasks, scopes and signals named in what was read but not told of there, left out: 1.";
     assert!(
-        dag.meta.warnings.iter().any(|w| w == told),
+        dag.meta.warnings.iter().any(|w| w == message),
         "{:?}",
         dag.meta.warnings
     );

@@ -59,21 +59,21 @@ fn damage_is_told_with_its_line() {
         let changed = CILKSCALE.replacen(from, to, 1);
         cilkscale::read(changed.as_bytes()).unwrap_err().to_string()
     };
-    let told = cilkscale("sort,3", "sort,inf");
+    let message = cilkscale("sort,3", "sort,inf");
     assert_eq!(
-        told,
+        message,
         "line 2: the work is `inf`; expected a number, not negative"
     );
     assert!(cilkscale("2c time", "2c clock").starts_with("line 1: a column"));
     assert!(cilkscale(",2.5,4.5", ",2.5").starts_with("line 3: 7 cells; expected 8"));
     let head = CILKSCALE.lines().next().unwrap();
-    let told = cilkscale::read(head.as_bytes()).unwrap_err().to_string();
-    assert!(told.contains("no row after the head"), "{told}");
+    let message = cilkscale::read(head.as_bytes()).unwrap_err().to_string();
+    assert!(message.contains("no row after the head"), "{message}");
     let taskprof = |text: &str| taskprof::read(text.as_bytes()).unwrap_err().to_string();
-    let told = taskprof("Source file,Line number,Parallelism\nmain,x,1\n");
-    assert!(told.starts_with("line 2: a line number"), "{told}");
-    let told = taskprof("Source file,Line number,Speed\nmain,0,1\n");
-    assert!(told.starts_with("line 1: a third column"), "{told}");
+    let message = taskprof("Source file,Line number,Parallelism\nmain,x,1\n");
+    assert!(message.starts_with("line 2: a line number"), "{message}");
+    let message = taskprof("Source file,Line number,Speed\nmain,0,1\n");
+    assert!(message.starts_with("line 1: a third column"), "{message}");
     assert!(taskprof("Start File,x\n\"a").contains("a quote without its end"));
 }
 
@@ -85,16 +85,16 @@ fn a_table_is_recognised_and_is_not_a_trace() {
     let (found, format) = table(&path).unwrap().unwrap();
     assert!(matches!(found, Table::Cilkscale(tags) if tags.len() == 2));
     assert_eq!(format.name, "Cilkscale's CSV");
-    let told = read(
+    let message = read(
         Path::new("x.csv"),
         CILKSCALE.as_bytes(),
         &OpenOptions::default(),
     );
-    let told = told.unwrap_err().to_string();
+    let message = message.unwrap_err().to_string();
     assert!(
-        told.contains("a table of results without a timeline"),
-        "{told}"
+        message.contains("a table of results without a timeline"),
+        "{message}"
     );
-    assert!(told.contains("`workspan scale --from`"), "{told}");
+    assert!(message.contains("`workspan scale --from`"), "{message}");
     assert!(Format::detect(b"tag,work").is_none());
 }

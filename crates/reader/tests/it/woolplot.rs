@@ -104,7 +104,7 @@ fn without_events_there_are_marks_and_counts() {
 
 #[test]
 fn damage_is_told_with_its_line() {
-    for (change, to, told) in [
+    for (change, to, message) in [
         (
             "---\n2\n",
             "---\nmany\n",
@@ -144,14 +144,14 @@ fn damage_is_told_with_its_line() {
         let changed = LOG.replacen(change, to, 1);
         assert_ne!(changed, LOG, "{change}");
         let error = error(&changed);
-        assert!(error.contains(told), "{error}, not {told}");
+        assert!(error.contains(message), "{error}, not {message}");
         let options = OpenOptions {
             allow_truncated: true,
             ..OpenOptions::default()
         };
-        let head = told.starts_with("line 2") || told.starts_with("line 4");
+        let head = message.starts_with("line 2") || message.starts_with("line 4");
         let read = read(Path::new("wool.log"), changed.as_bytes(), &options);
-        assert_eq!(read.is_err(), head, "{told}");
+        assert_eq!(read.is_err(), head, "{message}");
     }
     assert!(error("---BEGIN STARTENDTIMES---\n2\n").contains("ends before the start"));
     // A steal without a spawn.

@@ -110,11 +110,11 @@ pub fn dag(file: &File) -> Dag {
 /// (task, thread, start, end, start kind, end kind) of every strand.
 pub fn strands(dag: &Dag) -> Vec<(u32, u32, u64, u64, StartKind, EndKind)> {
     let s = &dag.strands;
-    let told = |i: usize| {
+    let strand = |i: usize| {
         let why = (s.start_kind[i], s.end_kind[i]);
         (s.task[i], s.thread[i], s.start[i], s.end[i], why.0, why.1)
     };
-    (0..s.len()).map(told).collect()
+    (0..s.len()).map(strand).collect()
 }
 
 /// The main thread installs into a pool of two; its join's first half is stolen.

@@ -10,11 +10,12 @@ use workspan_calibrate::{Calibration, calibrate};
 /// second.
 pub fn of_this_machine(folder: &Path) -> Calibration {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
-    let kept = fs::read(file(folder, "calibration"))
+    let stored = fs::read(file(folder, "calibration"))
         .ok()
         .and_then(|bytes| serde_json::from_slice::<Calibration>(&bytes).ok());
     // Files of older versions do not have the cost of a bare join.
-    kept.filter(|kept| kept.cpus == cpus && kept.join_ns.is_some())
+    stored
+        .filter(|stored| stored.cpus == cpus && stored.join_ns.is_some())
         .unwrap_or_else(|| measure(folder).0)
 }
 
@@ -27,8 +28,8 @@ pub fn measure(folder: &Path) -> (Calibration, Option<PathBuf>) {
     }
     let file = file(folder, "calibration");
     let text = serde_json::to_string(&calibration).unwrap_or_default();
-    let kept = put(folder, &file, &text);
-    (calibration, kept.then_some(file))
+    let is_stored = put(folder, &file, &text);
+    (calibration, is_stored.then_some(file))
 }
 
 /// Writes a file of the tool's folder atomically. Returns whether that succeeded.

@@ -40,7 +40,7 @@ pub fn burden<'a>(
         let steals = match known {
             Some(steals) => Some(steals.clone()),
             None => library_measurement::file(runtime, libraries.clone())
-                .and_then(|file| of(folder, &file).ok()),
+                .and_then(|file| steals_of(folder, &file).ok()),
         };
         if let Some(steals) = steals
             && costliest
@@ -61,7 +61,7 @@ pub fn burden<'a>(
 }
 
 /// The steals of a library: those stored in `folder`, or a new measurement.
-fn of(folder: &Path, library: &Path) -> Result<Steals, String> {
+fn steals_of(folder: &Path, library: &Path) -> Result<Steals, String> {
     match library_measurement::find(folder, STORED_NAME, library) {
         Some(steals) => Ok(steals),
         None => {

@@ -68,7 +68,7 @@ fn breakdown(spool: &Path) -> Option<Breakdown> {
     };
     let raw = workspan_reader::recorded::read(&part, &options).ok()?;
     let dag = build(raw, Mode::Repair).ok()?;
-    let told = report(&dag, &Options::default()).ok()?;
+    let whole = report(&dag, &Options::default()).ok()?;
     let is_parallel = dag.tasks.len() > 1;
-    is_parallel.then_some(told.breakdown)
+    is_parallel.then_some(whole.breakdown)
 }

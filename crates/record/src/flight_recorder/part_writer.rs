@@ -43,7 +43,7 @@ pub struct PartWriter {
     /// The lake that parts are added to.
     pub lake: Option<Lake>,
     /// The files of the parts, in the order in which they were kept.
-    pub kept: KeptParts,
+    pub written_parts: KeptParts,
 }
 
 impl PartWriter {
@@ -66,7 +66,7 @@ impl PartWriter {
             tail_grain: None,
             is_running: true,
         };
-        let mut kept = Vec::new();
+        let mut written = Vec::new();
         for spool in spools(&self.spool) {
             let half = self.spool.join("part");
             // With a ring, the kernel does not watch the run.
@@ -78,7 +78,7 @@ impl PartWriter {
                             continue;
                         }
                         match run_folder::put(&half, &self.folder, &self.name(&trace.name)) {
-                            Ok(path) => kept.push(path),
+                            Ok(path) => written.push(path),
                             Err(error) => {
                                 let _ = std::fs::remove_file(&half);
                                 say!("workspan: {}: {error}", self.folder.display());
@@ -92,14 +92,14 @@ impl PartWriter {
                 }
             }
         }
-        for path in &kept {
+        for path in &written {
             say!("workspan: kept {}, because {}", shown(path), trigger.why);
         }
-        if let Some(lake) = self.lake.as_ref().filter(|_| !kept.is_empty()) {
-            lake.add(&kept);
+        if let Some(lake) = self.lake.as_ref().filter(|_| !written.is_empty()) {
+            lake.add(&written);
         }
-        if let Ok(mut all) = self.kept.lock() {
-            all.extend(kept);
+        if let Ok(mut all) = self.written_parts.lock() {
+            all.extend(written);
         }
     }
 

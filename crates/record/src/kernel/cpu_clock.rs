@@ -52,8 +52,8 @@ pub fn unseen_off_times(
         let window = (clock.ns(reading.from), clock.ns(reading.to));
         let off = off.get(&tid).map_or(&[][..], Vec::as_slice);
         let on = on_cpu_times(window, off);
-        let told: u64 = on.iter().map(|(begin, end)| end - begin).sum();
-        let lost = told.saturating_sub(reading.ran_ns);
+        let on_cpu_ns: u64 = on.iter().map(|(begin, end)| end - begin).sum();
+        let lost = on_cpu_ns.saturating_sub(reading.ran_ns);
         if lost >= MIN_LOST_NS {
             let of_thread = unseen.entry(tid).or_default();
             of_thread.extend(placed(on, lost).map(|(begin_ns, end_ns)| OffCpuInterval {

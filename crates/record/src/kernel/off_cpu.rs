@@ -110,30 +110,30 @@ impl OffCpu {
         for file in files {
             match file.extension().and_then(|extension| extension.to_str()) {
                 Some(SWITCHES) => match read_switches(&file, WATCHER_TIMEOUT) {
-                    Ok(told) => {
+                    Ok(switches) => {
                         all.watched = true;
-                        if told.lost > 0 {
+                        if switches.lost > 0 {
                             all.missing.push(format!(
                                 "{} context switches did not fit into the kernel's buffer",
-                                told.lost
+                                switches.lost
                             ));
                         }
                         let process = file
                             .file_stem()
                             .and_then(|stem| stem.to_str()?.parse().ok());
                         if let Some(process) = process {
-                            all.on.extend(on_cpu_times_of_each(&told, process));
+                            all.on.extend(on_cpu_times_of_each(&switches, process));
                         }
-                        for interval in off_cpu_intervals(&told.switches) {
+                        for interval in off_cpu_intervals(&switches.switches) {
                             all.intervals
                                 .entry(interval.tid)
                                 .or_default()
                                 .push(interval);
                         }
-                        for (tid, ends) in thread_ends(&told.switches) {
+                        for (tid, ends) in thread_ends(&switches.switches) {
                             all.ends.entry(tid).or_default().extend(ends);
                         }
-                        all.samples.add(told);
+                        all.samples.add(switches);
                     }
                     Err(error) => all
                         .missing
@@ -270,7 +270,7 @@ impl OffCpu {
     /// they are.
     pub fn unwatched_threads(&self, trace: &Trace<'_>) -> Option<String> {
         let on = self.on_cpu_times(trace.header.pid)?;
-        let threads = Threads::of(trace);
+        let threads = Threads::from_trace(trace);
         let recorded = threads.entries.iter();
         let recorded = recorded.filter(|thread| threads.next_seq.contains_key(&thread.thread));
         let (all, unseen) = recorded.fold((0u32, 0u32), |(all, unseen), thread| {
@@ -305,7 +305,7 @@ impl OffCpu {
     /// One more chunk for each of the trace's threads: thread, seq, base time in ticks, records.
     /// With a window, only the part inside of it.
     pub fn chunks(&self, trace: &Trace<'_>, window: Option<&Window>) -> Vec<OffCpuChunk> {
-        let threads = Threads::of(trace);
+        let threads = Threads::from_trace(trace);
         let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
         let mut chunks = Vec::new();
         for thread in &threads.entries {
@@ -403,7 +403,7 @@ struct Threads {
 }
 
 impl Threads {
-    fn of(trace: &Trace<'_>) -> Self {
+    fn from_trace(trace: &Trace<'_>) -> Self {
         let mut threads = Self {
             entries: Vec::new(),
             next_seq: BTreeMap::new(),
@@ -440,10 +440,10 @@ fn record_times<'a>(trace: &Trace<'a>, thread: u32) -> impl Iterator<Item = u64>
 }
 
 /// The times at which threads ran, for the watched process and those that it started.
-fn on_cpu_times_of_each(told: &Switches, watched: u32) -> BTreeMap<u32, OnCpuTimes> {
+fn on_cpu_times_of_each(record: &Switches, watched: u32) -> BTreeMap<u32, OnCpuTimes> {
     let mut of_each: BTreeMap<u32, Vec<Switch>> = BTreeMap::from([(watched, Vec::new())]);
-    for switch in &told.switches {
-        let process = told.processes.get(&switch.tid).copied();
+    for switch in &record.switches {
+        let process = record.processes.get(&switch.tid).copied();
         let list = of_each.entry(process.unwrap_or(watched)).or_default();
         list.push(*switch);
     }

@@ -56,13 +56,13 @@ fn with_callers(addresses: &mut Vec<u64>, callers: Vec<u64>) {
 
 impl Samples {
     /// Adds a watcher's samples.
-    pub fn add(&mut self, told: Switches) {
-        self.hertz = self.hertz.max(told.hertz);
-        self.cost = self.cost.max(told.cost);
-        for sample in told.samples {
+    pub fn add(&mut self, switches: Switches) {
+        self.hertz = self.hertz.max(switches.hertz);
+        self.cost = self.cost.max(switches.cost);
+        for sample in switches.samples {
             self.by_tid.entry(sample.tid).or_default().push(sample);
         }
-        for stop in told.stops {
+        for stop in switches.stops {
             self.stops.entry(stop.tid).or_default().push(stop);
         }
     }
@@ -202,19 +202,19 @@ impl Samples {
         if let Some(cost) = self.cost {
             let us = cost.as_secs_f64() * 1e6;
             let share = f64::from(self.hertz) * cost.as_secs_f64() * 100.0;
-            let told = format!(
+            let text = format!(
                 "{us:.1} us, so {} a second take {share:.1} % of the time",
                 self.hertz
             );
-            notes.push(Note::new("a sample takes", told));
+            notes.push(Note::new("a sample takes", text));
         }
         if self.hertz > 0 {
-            let told = match self.stops.is_empty() {
+            let text = match self.stops.is_empty() {
                 false => "taken where they left a CPU".to_owned(),
                 true => "none; they need kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON"
                     .to_owned(),
             };
-            notes.push(Note::new(STOPS, told));
+            notes.push(Note::new(STOPS, text));
             let kernel = match workspan_perf::kernel_is_sampled() {
                 true => "yes",
                 false => "no; that needs kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON",
@@ -272,8 +272,8 @@ impl Samples {
                     (thread.start_ticks..=clock.end).contains(&ticks)
                         && (from..=to).contains(&ticks)
                 };
-                let told = numbered(&clock, self.of(thread.tid), inside, &mut chains);
-                entries.extend(told.chunks(BATCH).map(|batch| SamplesEntry {
+                let samples = numbered(&clock, self.of(thread.tid), inside, &mut chains);
+                entries.extend(samples.chunks(BATCH).map(|batch| SamplesEntry {
                     thread: thread.thread,
                     samples: batch.to_vec(),
                 }));
@@ -389,10 +389,10 @@ fn numbered<'a>(
     inside: impl Fn(u64) -> bool,
     chains: &mut BTreeMap<&'a [u64], u32>,
 ) -> Vec<(u64, u32)> {
-    let told = samples
+    samples
         .iter()
-        .map(|sample| (clock.ticks(sample.ns), sample));
-    told.filter(|&(ticks, _)| inside(ticks))
+        .map(|sample| (clock.ticks(sample.ns), sample))
+        .filter(|&(ticks, _)| inside(ticks))
         .map(|(ticks, sample)| (ticks, number(chains, &sample.addresses)))
         .collect()
 }

@@ -221,9 +221,9 @@ pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer:
     } else {
         command.env_remove(USER_LD_PRELOAD);
     }
-    for told in [COUNTERS, MAX_OVERHEAD, FOLD, MAX_SIZE, MAX_MEMORY, KEEP] {
-        if let Some(value) = std::env::var_os(told) {
-            command.env(told, value);
+    for variable in [COUNTERS, MAX_OVERHEAD, FOLD, MAX_SIZE, MAX_MEMORY, KEEP] {
+        if let Some(value) = std::env::var_os(variable) {
+            command.env(variable, value);
         }
     }
     if let Some(parts) = std::env::var_os(PARTS) {

@@ -96,13 +96,13 @@ impl Signals {
             signal_hook::flag::register(signal, Arc::clone(&shared.asked))?;
         }
         let mut incoming = Incoming::new(&taken)?;
-        let (told, windows) = (Arc::clone(&shared), Arc::clone(windows));
+        let (shared_state, windows) = (Arc::clone(&shared), Arc::clone(windows));
         std::thread::Builder::new()
             .name("signals".into())
             .spawn(move || {
                 let mut asked_while_writing = 0;
                 for signal in incoming.forever() {
-                    told.received(signal, &windows, &mut asked_while_writing);
+                    shared_state.received(signal, &windows, &mut asked_while_writing);
                 }
             })?;
         Ok(Signals { shared })
@@ -160,9 +160,9 @@ impl Shared {
                 );
                 end_by(signal);
             }
-            Phase::Written(told) => {
-                if let Some(told) = told.take() {
-                    say!("{told}");
+            Phase::Written(message) => {
+                if let Some(message) = message.take() {
+                    say!("{message}");
                 }
                 end_by(signal);
             }
@@ -178,9 +178,9 @@ impl WritePhase {
     }
 
     /// The traces have their names: from now on a signal ends this process, after it has printed
-    /// `told`.
-    pub fn written(&self, told: Option<String>) {
-        *self.shared.phase() = Phase::Written(told);
+    /// `message`.
+    pub fn written(&self, message: Option<String>) {
+        *self.shared.phase() = Phase::Written(message);
     }
 }
 

@@ -73,13 +73,13 @@ mod tests {
 
     #[test]
     fn shares() {
-        let told = |text: &str| text.parse::<MaxOverhead>().map(|most| most.0);
-        assert_eq!(told("off"), Ok(0));
-        assert_eq!(told("5%"), Ok(50_000));
-        assert_eq!(told("0.5"), Ok(5_000));
-        assert_eq!(told("30 %"), Ok(300_000));
+        let parts_per_million = |text: &str| text.parse::<MaxOverhead>().map(|most| most.0);
+        assert_eq!(parts_per_million("off"), Ok(0));
+        assert_eq!(parts_per_million("5%"), Ok(50_000));
+        assert_eq!(parts_per_million("0.5"), Ok(5_000));
+        assert_eq!(parts_per_million("30 %"), Ok(300_000));
         for odd in ["0", "-1%", "much", "nan", "1e9", ""] {
-            assert!(told(odd).is_err(), "{odd}");
+            assert!(parts_per_million(odd).is_err(), "{odd}");
         }
     }
 

@@ -50,7 +50,7 @@ impl ProcessHandling {
         let launches = command.first().is_some_and(|program| is_launcher(program));
         ProcessHandling {
             follow: follow || processes.is_some() || launches,
-            as_one: processes.map_or(launches, |kept| kept == ProcessesArg::One),
+            as_one: processes.map_or(launches, |choice| choice == ProcessesArg::One),
         }
     }
 }

@@ -145,22 +145,22 @@ impl Watch {
         let most = self.max_overhead.or(folds);
         // The user may have set the variable, but a recording around this one may also have done
         // so.
-        let told = std::env::var_os(MAX_OVERHEAD).is_some() && !is_followed();
-        if most.is_some() || !told {
+        let is_set = std::env::var_os(MAX_OVERHEAD).is_some() && !is_followed();
+        if most.is_some() || !is_set {
             command.env(MAX_OVERHEAD, MaxOverhead::describe(most));
         }
-        let told = self.counters.iter().map(|c| {
+        let counter = |c: &Counter| {
             let kernel = u8::from(c.kernel);
             format!("{}:{}:{}:{kernel}", c.name, c.kind, c.config)
-        });
-        let mut told: Vec<String> = told.collect();
+        };
+        let mut counters: Vec<String> = self.counters.iter().map(counter).collect();
         if let Some(folder) = &self.counted {
             command.env(COUNT, folder);
             let event = instructions::event();
-            told.push(format!("{}:{}:{}:0", event.name, event.kind, event.config));
+            counters.push(format!("{}:{}:{}:0", event.name, event.kind, event.config));
         }
-        if !told.is_empty() {
-            command.env(COUNTERS, told.join(","));
+        if !counters.is_empty() {
+            command.env(COUNTERS, counters.join(","));
         }
     }
 }
@@ -181,16 +181,16 @@ const MAX_SAMPLE_HZ: u32 = 20_000;
 impl Sampling {
     /// The rate, if samples are requested.
     pub fn rate(self) -> Option<Rate> {
-        (self.0 > 0).then_some(Rate::of(self.0))
+        (self.0 > 0).then_some(Rate::from_hertz(self.0))
     }
 
     /// The rate that was passed to the runner, or that the user set. If there is neither, the rate
     /// that this machine can afford.
     pub fn rate_from_environment() -> Option<Rate> {
-        let told: Option<Sampling> = std::env::var(SAMPLE)
+        let sampling: Option<Sampling> = std::env::var(SAMPLE)
             .ok()
             .and_then(|value| value.parse().ok());
-        told.map_or_else(|| Some(Rate::affordable()), Sampling::rate)
+        sampling.map_or_else(|| Some(Rate::affordable()), Sampling::rate)
     }
 }
 
@@ -248,7 +248,7 @@ mod tests {
         let rate = |text: &str| text.parse::<Sampling>().map(Sampling::rate);
         assert_eq!(rate("off"), Ok(None));
         assert_eq!(rate("0"), Ok(None));
-        assert_eq!(rate("499"), Ok(Some(Rate::of(499))));
+        assert_eq!(rate("499"), Ok(Some(Rate::from_hertz(499))));
         assert!(rate("1000000").is_err());
         assert!(rate("fast").is_err());
     }

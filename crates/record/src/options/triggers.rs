@@ -121,14 +121,14 @@ pub struct Condition {
 
 impl Condition {
     /// The value of the share, in percent, if the condition holds.
-    pub fn holds(&self, of: &Breakdown) -> Option<f64> {
+    pub fn holds(&self, breakdown: &Breakdown) -> Option<f64> {
         let ticks = match self.share {
-            Share::Work => of.work,
-            Share::Delay => of.delay,
-            Share::NoWork => of.no_work_sched + of.no_work_app,
-            Share::Lost => of.lost(),
+            Share::Work => breakdown.work,
+            Share::Delay => breakdown.delay,
+            Share::NoWork => breakdown.no_work_sched + breakdown.no_work_app,
+            Share::Lost => breakdown.lost(),
         };
-        let percent = 100.0 * ticks as f64 / of.total().max(1) as f64;
+        let percent = 100.0 * ticks as f64 / breakdown.total().max(1) as f64;
         let holds = match self.is_above {
             true => percent > self.percent,
             false => percent < self.percent,

@@ -23,13 +23,13 @@ pub(super) fn without_line_tables<'a>(warnings: impl Iterator<Item = &'a String>
         0 => String::new(),
         n => format!(" and {n} more"),
     };
-    let told = format!(
+    let message = format!(
         "{} modules have no line tables ({}{more}): their code is shown by function or address, not by line. `workspan \
         report` lists them all.",
         bare.len(),
         first.join(", ")
     );
-    others.into_iter().cloned().chain([told]).collect()
+    others.into_iter().cloned().chain([message]).collect()
 }
 
 /// A sentence that says where the traces are.
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(of(1), ["Other.".to_owned(), warning(0)]);
         let many = of(9);
         assert_eq!(many.len(), 2);
-        let told = "9 modules have no line tables (lib0.so, lib1.so, lib2.so and 6 more):";
-        assert!(many[1].starts_with(told), "{}", many[1]);
+        let beginning = "9 modules have no line tables (lib0.so, lib1.so, lib2.so and 6 more):";
+        assert!(many[1].starts_with(beginning), "{}", many[1]);
     }
 }

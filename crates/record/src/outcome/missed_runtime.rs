@@ -10,7 +10,7 @@ use workspan_symbols::linked;
 use crate::outcome::shown;
 use crate::trace_file::finalize::FinalTrace;
 
-/// Why the library was loaded and nothing of it was recorded.
+/// Why the library was loaded but none of its tasks were recorded.
 fn why_silent(library: &Library) -> &'static str {
     match library.silencing_setting {
         Some((variable, value, why))

@@ -135,20 +135,20 @@ pub(super) fn without_serial(
     recorded: Vec<UnnamedTrace>,
     main: usize,
 ) -> (Vec<UnnamedTrace>, usize, usize) {
-    let mut kept = Vec::new();
+    let mut rest = Vec::new();
     let (mut place, mut serial) = (0, 0);
     for (at, one) in recorded.into_iter().enumerate() {
         if at == main {
-            place = kept.len();
+            place = rest.len();
         } else if one.trace.tasks == 0 {
             serial += 1;
             // A file that cannot be removed is only an additional trace.
             let _ = std::fs::remove_file(&one.half);
             continue;
         }
-        kept.push(one);
+        rest.push(one);
     }
-    (kept, place, serial)
+    (rest, place, serial)
 }
 
 pub(super) fn left_out(serial: usize) -> String {
@@ -183,7 +183,7 @@ pub(super) fn bare_children(traces: &[FinalTrace]) -> Vec<String> {
         .collect()
 }
 
-/// The processes of which there is no trace, as far as the kernel saw them.
+/// The processes without a trace, as far as the kernel saw them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Unrecorded {
     processes: usize,
@@ -266,14 +266,14 @@ mod tests {
     #[test]
     fn unrecorded_processes_are_told_by_their_cpu_time() {
         let traces = [recorded(1, 0, None, 0), recorded(2, 1, None, 0)];
-        let told = |others: &[(u32, u64)]| {
+        let warning = |others: &[(u32, u64)]| {
             let known = [(1, 20_000_000), (2, 70_000_000)];
             let all = known.into_iter().chain(others.iter().copied());
             Unrecorded::among(all.collect(), &traces).describe()
         };
-        assert_eq!(told(&[]), None);
-        assert_eq!(told(&[(7, 3_000_000)]), None);
-        let text = told(&[(7, 3_000_000), (8, 7_000_000)]).unwrap();
+        assert_eq!(warning(&[]), None);
+        assert_eq!(warning(&[(7, 3_000_000)]), None);
+        let text = warning(&[(7, 3_000_000), (8, 7_000_000)]).unwrap();
         assert!(
             text.starts_with(
                 "2 processes that were not recorded used 10 ms of CPU time, 10 % of all"

@@ -126,9 +126,9 @@ pub fn finalize(
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
     let clock = Clock::from_trace(&trace);
-    let told = ProcessFacts::read(&trace);
-    let outside_watch = !told.all(key::OUTSIDE_WATCH).is_empty();
-    let mut unwatched = OffCpu::outside_watch(&told.all(key::HOST).concat());
+    let process_facts = ProcessFacts::read(&trace);
+    let outside_watch = !process_facts.all(key::OUTSIDE_WATCH).is_empty();
+    let mut unwatched = OffCpu::outside_watch(&process_facts.all(key::HOST).concat());
     let off_cpu = match outside_watch {
         // Its process id belongs to another process here.
         true => &mut unwatched,
@@ -138,21 +138,22 @@ pub fn finalize(
     let waits = Waits::from_trace(&trace);
     off_cpu.add_waits(trace.header.pid, waits.intervals(&clock));
     off_cpu.split_at_releases(&waits, &clock);
-    off_cpu.add_callers(trace.header.pid, &told.mappings);
+    off_cpu.add_callers(trace.header.pid, &process_facts.mappings);
     let off_cpu = &*off_cpu;
     let parts = windows.of(&trace, &clock);
     let tails = tail_grain.map_or_else(ThreadTails::default, |grain| {
         tails(&trace, clock.length(grain))
     });
-    let (places, mut warnings) = told.resolve(workspace);
-    let costs = costs(&told, &clock, tool);
+    let (places, mut warnings) = process_facts.resolve(workspace);
+    let costs = costs(&process_facts, &clock, tool);
     // The end of a process that the recorded program started is not known.
-    let own = told.number(key::PARENT_PROCESS) == u64::from(std::process::id());
+    let own = process_facts.number(key::PARENT_PROCESS) == u64::from(std::process::id());
     let facts = facts
         .iter()
         .filter(|note| own || !follow || note.key != EXIT_STATUS);
     warnings.extend(
-        told.still_running(trace.header.pid)
+        process_facts
+            .still_running(trace.header.pid)
             .filter(|_| follow && !outside_watch),
     );
     let folder = workspace.root.iter();
@@ -161,16 +162,16 @@ pub fn finalize(
         .cloned()
         // The folder that file names are relative to, for readers that show the sources later.
         .chain(folder)
-        .chain(off_cpu.notes(told.estimated))
+        .chain(off_cpu.notes(process_facts.estimated))
         .chain(off_cpu.samples.notes())
-        .chain(tasks_in_waits(&told.all(key::RUNTIME)))
-        .chain(task_queue(&told.all(key::RUNTIME)))
+        .chain(tasks_in_waits(&process_facts.all(key::RUNTIME)))
+        .chain(task_queue(&process_facts.all(key::RUNTIME)))
         .chain((unseen_ns > 0).then(|| Note::new(key::UNSEEN_OFF_NS, unseen_ns.to_string())))
         .chain(costs)
         .collect();
     let found = TraceParts {
         trace: &trace,
-        told: &told,
+        process_facts: &process_facts,
         places: &places,
         notes: &notes,
         workspace,
@@ -204,23 +205,33 @@ pub fn finalize(
                 for (part, _) in written.drain(..) {
                     let _ = std::fs::remove_file(part);
                 }
-                let kept = found.keep_as_recorded(spool, &output);
-                warnings.extend(kept.with_context(|| unwritten(&output, spool))?);
+                let message = found.keep_as_recorded(spool, &output);
+                warnings.extend(message.with_context(|| unwritten(&output, spool))?);
             }
             other => other.with_context(|| unwritten(&output, spool))?,
         }
         let finalized = FinalTrace {
-            tasks: told.tasks,
-            threads: told.threads,
-            rank: told.all(key::RANK).first().and_then(|n| n.parse().ok()),
-            name: told.name(),
+            tasks: process_facts.tasks,
+            threads: process_facts.threads,
+            rank: process_facts
+                .all(key::RANK)
+                .first()
+                .and_then(|n| n.parse().ok()),
+            name: process_facts.name(),
             started: trace.header.realtime_ns,
-            process: (trace.header.pid, told.number(key::PARENT_PROCESS) as u32),
+            process: (
+                trace.header.pid,
+                process_facts.number(key::PARENT_PROCESS) as u32,
+            ),
             cpu_ns: off_cpu.cpu_ns(trace.header.pid),
             outside_watch,
-            forked: told.number(key::FORKED_CHILDREN),
-            runtimes: told.all(key::RUNTIME),
-            libraries: told.mappings.iter().map(|m| m.path.clone()).collect(),
+            forked: process_facts.number(key::FORKED_CHILDREN),
+            runtimes: process_facts.all(key::RUNTIME),
+            libraries: process_facts
+                .mappings
+                .iter()
+                .map(|m| m.path.clone())
+                .collect(),
             warnings,
         };
         written.push((output, finalized));
@@ -270,7 +281,7 @@ fn is_full(error: &io::Error) -> bool {
 /// The contents of a trace.
 struct TraceParts<'a> {
     trace: &'a Trace<'a>,
-    told: &'a ProcessFacts,
+    process_facts: &'a ProcessFacts,
     places: &'a [PlaceEntry],
     /// Notes in addition to the process's own.
     notes: &'a [Note],
@@ -340,7 +351,7 @@ impl TraceParts<'_> {
             ChunkKind::CpuReadings,
             ChunkKind::WaitLog,
         ];
-        let mut told = self.told.notes.clone();
+        let mut notes = self.process_facts.notes.clone();
         match part {
             None => {
                 let sealed = copy_with_records(
@@ -355,7 +366,7 @@ impl TraceParts<'_> {
                     writer.events(chunk.thread, chunk.seq, (chunk.base, 0), &chunk.payload)?;
                 }
                 if let Some(on) = self.off_cpu.on_cpu_times(trace.header.pid) {
-                    let (samples, mappings) = (&self.off_cpu.samples, &self.told.mappings);
+                    let (samples, mappings) = (&self.off_cpu.samples, &self.process_facts.mappings);
                     let times = cpu_times(trace, on, samples, mappings, self.workspace);
                     writer.all_entries(ChunkKind::CpuTimes, times, |time, out| time.encode(out))?;
                 }
@@ -377,24 +388,28 @@ impl TraceParts<'_> {
                         writer.events(chunk.thread, seq, (chunk.base, 0), &chunk.payload)?;
                     }
                 }
-                told.extend(keep_windows::notes(window, trace.header.start_ns, &cut));
+                notes.extend(keep_windows::notes(window, trace.header.start_ns, &cut));
             }
         }
         let samples = &self.off_cpu.samples;
-        let code = (self.told.mappings.as_slice(), self.workspace);
+        let code = (self.process_facts.mappings.as_slice(), self.workspace);
         samples.write(trace, part, code, (self.off_cpu, self.waits), &mut writer)?;
-        self.write_notes(&told, warnings, &mut writer)?;
+        self.write_notes(&notes, warnings, &mut writer)?;
         writer.finish()
     }
 
     fn write_notes<W: Write + Seek>(
         &self,
-        told: &[Note],
+        process_notes: &[Note],
         warnings: &[String],
         writer: &mut TraceWriter<W>,
     ) -> io::Result<()> {
         let warnings = warnings.iter().map(|w| Note::new(key::WARNING, w.clone()));
-        let notes = told.iter().chain(self.notes).cloned().chain(warnings);
+        let notes = process_notes
+            .iter()
+            .chain(self.notes)
+            .cloned()
+            .chain(warnings);
         writer.all_entries(ChunkKind::Notes, notes, Note::encode)?;
         writer.all_entries(ChunkKind::Places, self.places, |place, out| {
             place.encode(out)

@@ -23,9 +23,9 @@ fn entries(folder: &Path) -> Vec<DirEntry> {
     fs::read_dir(folder).map_or_else(|_| Vec::new(), |all| all.flatten().collect())
 }
 
-fn folders(of: &Path) -> Vec<PathBuf> {
+fn folders(parent: &Path) -> Vec<PathBuf> {
     let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    let found = entries(of).into_iter().filter(is_folder);
+    let found = entries(parent).into_iter().filter(is_folder);
     found.map(|entry| entry.path()).collect()
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct ProcessFacts {
 
 impl ProcessFacts {
     pub(crate) fn read(trace: &Trace<'_>) -> Self {
-        let mut told = Self::default();
+        let mut facts = Self::default();
         let chunks = || trace.chunks(Tolerance::Tolerant).flatten();
         let sites = chunks().filter(|chunk| chunk.kind == ChunkKind::Sites);
         let threads: BTreeSet<u32> = sites
@@ -40,21 +40,22 @@ impl ProcessFacts {
             .filter(|site| site.primitive == primitive::THREAD)
             .map(|site| site.id)
             .collect();
-        told.threads = !threads.is_empty();
+        facts.threads = !threads.is_empty();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
             let bodies = || entry::entries(chunk.payload);
             match chunk.kind {
-                ChunkKind::Events if told.tasks == 0 => {
-                    told.tasks += count_tasks(chunk.payload, &threads);
+                ChunkKind::Events if facts.tasks == 0 => {
+                    facts.tasks += count_tasks(chunk.payload, &threads);
                 }
-                ChunkKind::OffCpu => told.estimated = true,
-                ChunkKind::Finished => told.finished |= !chunk.payload.is_empty(),
-                ChunkKind::Sites => told.sites.extend(bodies().filter_map(entry::Site::decode)),
-                ChunkKind::Maps => told
+                ChunkKind::OffCpu => facts.estimated = true,
+                ChunkKind::Finished => facts.finished |= !chunk.payload.is_empty(),
+                ChunkKind::Sites => facts.sites.extend(bodies().filter_map(entry::Site::decode)),
+                ChunkKind::Maps => facts
                     .mappings
                     .extend(bodies().filter_map(entry::Mapping::decode).map(mapping)),
                 ChunkKind::Notes => {
-                    told.notes
+                    facts
+                        .notes
                         .extend(bodies().filter_map(Note::decode).map(|mut note| {
                             if note.key == NAME {
                                 note.value = program_name(&note.value).to_owned();
@@ -65,7 +66,7 @@ impl ProcessFacts {
                 _ => {}
             }
         }
-        told
+        facts
     }
 
     /// The values of a key's notes, without duplicates.
@@ -139,13 +140,13 @@ fn count_tasks(payload: &[u8], threads: &BTreeSet<u32>) -> u64 {
         .sum()
 }
 
-fn mapping(told: entry::Mapping) -> Mapping {
+fn mapping(entry: entry::Mapping) -> Mapping {
     Mapping {
-        start: told.start,
-        end: told.end,
-        offset: told.file_offset,
-        path: PathBuf::from(told.path),
-        build_id: told.build_id,
+        start: entry.start,
+        end: entry.end,
+        offset: entry.file_offset,
+        path: PathBuf::from(entry.path),
+        build_id: entry.build_id,
     }
 }
 

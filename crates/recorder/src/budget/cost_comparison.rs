@@ -10,7 +10,7 @@ pub(super) const MAX_COMPARED_SAMPLES: u32 = 512;
 
 /// Sums over sampled subtrees, and over the mean times of skipped ones of their classes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Compared {
+pub(super) struct CostComparison {
     pub(super) drawn: u32,
     /// The number of joins in the sampled subtrees.
     joins: u64,
@@ -19,7 +19,7 @@ pub(super) struct Compared {
     bare: u64,
 }
 
-impl Compared {
+impl CostComparison {
     pub(super) fn add(&mut self, joins: u64, recorded: u64, bare: u64) {
         self.drawn += 1;
         self.joins = self.joins.saturating_add(joins);

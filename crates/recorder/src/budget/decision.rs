@@ -1,7 +1,7 @@
 //! Decides which subtrees are recorded and which are skipped.
 
 use super::class::{Classes, MAX_TIME_RATIO};
-use super::cost_comparison::Compared;
+use super::cost_comparison::CostComparison;
 use super::{Choice, JoinTicket, Settings};
 
 /// A subtree that takes less time than recording this many joins is not worth the two records of
@@ -32,7 +32,7 @@ pub struct Budget {
     entered: u64,
     /// The time since then that passed in fully recorded subtrees, in ticks.
     sampled: u64,
-    compared: Compared,
+    compared: CostComparison,
 }
 
 impl Budget {
@@ -54,7 +54,7 @@ impl Budget {
             since: now,
             entered: 0,
             sampled: 0,
-            compared: Compared::default(),
+            compared: CostComparison::default(),
         };
         budget.point = budget.draw();
         budget

@@ -1,6 +1,6 @@
 //! Budgets of simulated runs.
 
-use super::cost_comparison::{Compared, MAX_COMPARED_SAMPLES, MIN_COMPARED_SAMPLES};
+use super::cost_comparison::{CostComparison, MAX_COMPARED_SAMPLES, MIN_COMPARED_SAMPLES};
 use super::{Budget, Choice, Settings, Watch};
 
 const SETTINGS: Settings = Settings {
@@ -101,13 +101,13 @@ fn what_recording_costs_is_seen() {
 /// A sampled subtree that was interrupted, as on a slow machine, does not end the sampling.
 #[test]
 fn chances_are_lowered_to_a_64th_at_most() {
-    let mut compared = Compared::default();
+    let mut compared = CostComparison::default();
     for _ in 0..MIN_COMPARED_SAMPLES {
         assert_eq!(compared.correction(60), 1 << 16);
         compared.add(100, 1 << 40, 10);
     }
     assert_eq!(compared.correction(60), 1 << 10);
-    let mut compared = Compared::default();
+    let mut compared = CostComparison::default();
     for _ in 0..1000 {
         // The cost is as estimated, or lower.
         compared.add(100, 7000, 1000);

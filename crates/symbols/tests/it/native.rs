@@ -117,7 +117,7 @@ fn marked(source: &str, mark: &str) -> String {
     format!("{source}:{}", at + 1)
 }
 
-fn told(positions: &[Position]) -> Vec<(String, Option<String>)> {
+fn lines_and_functions(positions: &[Position]) -> Vec<(String, Option<String>)> {
     positions
         .iter()
         .map(|p| (p.label.clone(), p.function.clone()))
@@ -142,7 +142,7 @@ fn check_c(folder: &Path, compiler: &str, flags: &[&str]) {
     let program = build(folder, compiler, "calls.c", flags).unwrap();
     let resolution = resolved(&program);
     assert_eq!(
-        told(&resolution.positions),
+        lines_and_functions(&resolution.positions),
         expected("calls.c", &C),
         "{compiler} {flags:?}"
     );
@@ -216,7 +216,10 @@ fn a_package_of_split_debug_information() {
         fs::remove_file(part).unwrap();
     }
     let whole = resolved(&program);
-    assert_eq!(told(&whole.positions), expected("calls.c", &C));
+    assert_eq!(
+        lines_and_functions(&whole.positions),
+        expected("calls.c", &C)
+    );
     assert!(whole.warnings.is_empty(), "{:?}", whole.warnings);
 
     // Without the package, the lines are still known, with the functions around them; and a warning
@@ -289,7 +292,7 @@ fn separate_debug_files() {
             fs::copy(&away, &place).unwrap();
             let with = resolved(&program);
             assert_eq!(
-                told(&with.positions),
+                lines_and_functions(&with.positions),
                 expected("calls.c", &C),
                 "{id} {}",
                 place.display()
@@ -351,7 +354,7 @@ fn a_runtimes_headers_are_walked_outwards() {
         for flags in [&["-g"][..], &["-g1"]] {
             let program = build(folder.path(), &compiler, "calls.cpp", flags).unwrap();
             assert_eq!(
-                told(&resolved(&program).positions),
+                lines_and_functions(&resolved(&program).positions),
                 expected(
                     "calls.cpp",
                     &[("// header", "Tree::walk"), ("// lambda", "go")]
@@ -379,7 +382,7 @@ fn a_block_is_shown_at_its_pragma() {
     for flags in [&["-g"][..], &["-g1"], &["-g", "-O0"], &sections] {
         let program = build(folder.path(), "gcc", "block.c", flags).unwrap();
         assert_eq!(
-            told(&resolved(&program).positions),
+            lines_and_functions(&resolved(&program).positions),
             expected("block.c", &[("/* pragma */", "main")]),
             "{flags:?}"
         );
@@ -405,7 +408,7 @@ fn a_block_behind_another_one_is_shown_at_its_own_pragma() {
         let program = build(folder.path(), "gcc", "neighbours.c", flags).unwrap();
         let marks = [("/* first */", "tree"), ("/* second */", "tree")];
         assert_eq!(
-            told(&resolved(&program).positions),
+            lines_and_functions(&resolved(&program).positions),
             expected("neighbours.c", &marks),
             "{flags:?}"
         );
@@ -425,7 +428,7 @@ fn fortran() {
         ("! program", "calls"),
     ];
     assert_eq!(
-        told(&resolved(&program).positions),
+        lines_and_functions(&resolved(&program).positions),
         expected("calls.f90", &marks)
     );
 }
@@ -455,7 +458,7 @@ fn functions_that_end_in_jumps_are_found() {
             };
             let resolution = resolve(&[calls], &mappings_in(&text), &fixture_workspace());
             assert_eq!(
-                told(&resolution.positions),
+                lines_and_functions(&resolution.positions),
                 expected("tail.c", &[("/* jump */", "last")]),
                 "{compiler} {flags:?}"
             );

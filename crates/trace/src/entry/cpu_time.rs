@@ -87,8 +87,8 @@ mod tests {
         // One without the CPUs, and others whose end is lost.
         let cpus = 1 + 2 * 2;
         for left in body.len() - cpus..body.len() {
-            let told = CpuTime::decode(&body[..left]).unwrap();
-            assert_eq!((told.switches, told.cpus.len()), (3, 0), "{left}");
+            let entry = CpuTime::decode(&body[..left]).unwrap();
+            assert_eq!((entry.switches, entry.cpus.len()), (3, 0), "{left}");
         }
     }
 }

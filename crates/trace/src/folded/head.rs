@@ -75,16 +75,16 @@ impl Sums {
 /// The part of a record before its sites.
 pub(super) struct Head {
     /// The flags of the record's fields.
-    pub(super) told: u64,
+    pub(super) flags: u64,
     pub(super) sums: Sums,
     pub(super) paths: Paths,
 }
 
 impl Head {
     pub(super) fn read(f: &mut Fields<'_>) -> Option<Head> {
-        let told = f.number().filter(|&told| told < 2 * OFF_CPU)?;
+        let flags = f.number().filter(|&flags| flags < 2 * OFF_CPU)?;
         let (work, tasks) = (f.number()?, f.number()?);
-        let (spawns, syncs, strands) = if told & JOINS == 0 {
+        let (spawns, syncs, strands) = if flags & JOINS == 0 {
             (f.number()?, f.number()?, f.number()?)
         } else {
             let joins = tasks / 2;
@@ -108,11 +108,11 @@ impl Head {
             *point = before;
         }
         paths.span = match paths.envelope().first() {
-            Some(first) if told & SPAN != 0 => first.0,
+            Some(first) if flags & SPAN != 0 => first.0,
             _ => f.number()?,
         };
         Some(Head {
-            told,
+            flags,
             sums: Sums {
                 tasks,
                 spawns,

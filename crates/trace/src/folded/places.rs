@@ -15,7 +15,7 @@ pub(super) struct Places {
 
 impl Places {
     /// `None` if there are too many sites, or if they are not ascending.
-    pub(super) fn of(sites: &[FoldedSite]) -> Option<Places> {
+    pub(super) fn from_sites(sites: &[FoldedSite]) -> Option<Places> {
         let mut places = Places {
             places: [0; MAX_SITES + 1],
             length: 1 + sites.len() as u32,
@@ -39,7 +39,7 @@ impl Places {
 
     /// The number of this pair.
     pub(super) fn pair(&self, from: u32, to: u32) -> Option<u32> {
-        let place = |of: u32| self.all().iter().position(|&place| place == of);
+        let place = |place_id: u32| self.all().iter().position(|&place| place == place_id);
         Some(place(from)? as u32 * self.length + place(to)? as u32)
     }
 

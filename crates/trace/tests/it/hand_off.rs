@@ -45,8 +45,11 @@ fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
 fn found(file: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let trace = Trace::open(file).unwrap();
     let mut chunks = trace.chunks(Tolerance::Tolerant);
-    let told = |chunk: Chunk<'_>| (chunk.seq, chunk.payload.to_vec());
-    let all = chunks.by_ref().map(|chunk| told(chunk.unwrap())).collect();
+    let content = |chunk: Chunk<'_>| (chunk.seq, chunk.payload.to_vec());
+    let all = chunks
+        .by_ref()
+        .map(|chunk| content(chunk.unwrap()))
+        .collect();
     assert_eq!(chunks.damage, [], "{file:?}");
     all
 }

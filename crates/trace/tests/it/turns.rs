@@ -29,8 +29,8 @@ fn chunk(out: &mut Vec<u8>, (number, sealed, turn): (u32, bool, u8), letter: u8)
 /// Letters of the chunks that count, in the order of the file.
 fn counting(chunks: &[(u32, bool, u8)]) -> String {
     let mut bytes = FileHeader::default().encode().to_vec();
-    for (letter, &told) in (b'a'..).zip(chunks) {
-        chunk(&mut bytes, told, letter);
+    for (letter, &description) in (b'a'..).zip(chunks) {
+        chunk(&mut bytes, description, letter);
     }
     let trace = Trace::open(&bytes).unwrap();
     let walk = trace.chunks(Tolerance::Strict);

@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 use core::ptr;
 
 use workspan_recorder::adapter::LiveHandle;
-use workspan_recorder::budget::{Choice, OF_TASKS};
+use workspan_recorder::budget::{Choice, TASK_CLASS};
 use workspan_recorder::wire::primitive;
 
 use super::header::{self, BlockLayout, FINAL, Header, IN_TEAM, UNRECORDED};
@@ -58,7 +58,7 @@ unsafe fn ask(h: LiveHandle, here: *mut TaskFrame, site: u32, data: *mut u8) {
             h.task_end_at(h.last());
         } else {
             if choice != Choice::Enter {
-                h.sample_begin(site, OF_TASKS + begun.recorded_level());
+                h.sample_begin(site, TASK_CLASS + begun.recorded_level());
                 (*here).whole = site;
             }
             region::run((*here).function, data);

@@ -6,7 +6,7 @@ use core::ptr;
 use std::rc::Rc;
 
 use workspan_recorder::adapter::LiveHandle;
-use workspan_recorder::budget::{Choice, JoinTicket, OF_TASKS};
+use workspan_recorder::budget::{Choice, JoinTicket, TASK_CLASS};
 
 use super::ffi::Data;
 use super::task_word::{self, BRIEF, INLINE, NO_SUBTREE, ON_STACK};
@@ -202,7 +202,7 @@ impl SkipState {
                 asked.subtree = Some(subtree);
             }
             Choice::Learn | Choice::Sample => {
-                h.sample_begin(site, OF_TASKS + begun.recorded_level());
+                h.sample_begin(site, TASK_CLASS + begun.recorded_level());
                 self.whole = site;
                 asked.is_drawn = true;
             }

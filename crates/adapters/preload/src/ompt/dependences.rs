@@ -20,11 +20,11 @@ pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, c
         return;
     };
     // SAFETY: the runtime passes that many, and they are valid during the call.
-    let told = unsafe { core::slice::from_raw_parts(list, count) };
+    let clauses = unsafe { core::slice::from_raw_parts(list, count) };
     let mut few = [(0, 0); MAX_ON_STACK];
     let mut many = Vec::new();
     let mut length = 0;
-    for (kind, address) in told.iter().filter_map(clause) {
+    for (kind, address) in clauses.iter().filter_map(clause) {
         if length < MAX_ON_STACK {
             few[length] = (kind, address);
         } else {
@@ -61,8 +61,8 @@ pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, c
 
 /// The kind and address in the trace for a `depend` clause. Those of `ordered` (doacross) are not
 /// between tasks.
-fn clause(told: &Dependence) -> Option<(u64, u64)> {
-    let kind = match told.kind {
+fn clause(dependence: &Dependence) -> Option<(u64, u64)> {
+    let kind = match dependence.kind {
         ffi::dependence::IN => dependence::IN,
         ffi::dependence::OUT | ffi::dependence::INOUT => dependence::OUT,
         ffi::dependence::MUTEXINOUTSET => dependence::MUTEX,
@@ -72,5 +72,5 @@ fn clause(told: &Dependence) -> Option<(u64, u64)> {
         }
         _ => return None,
     };
-    Some((kind, told.variable))
+    Some((kind, dependence.variable))
 }

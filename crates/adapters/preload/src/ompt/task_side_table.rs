@@ -53,7 +53,9 @@ impl<T> SideTable<T> {
     #[cold]
     fn search(&self, task: *mut Data) -> Option<T> {
         let mut list = self.list.lock().ok()?;
-        let at = list.iter().rposition(|(of, _)| *of == task as usize)?;
+        let at = list
+            .iter()
+            .rposition(|(owner, _)| *owner == task as usize)?;
         let (_, value) = list.remove(at);
         self.count.store(list.len(), Ordering::Release);
         Some(value)

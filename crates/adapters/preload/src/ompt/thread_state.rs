@@ -242,8 +242,8 @@ impl ThreadState {
     #[inline]
     pub(super) fn cached_site(&self, return_address: usize, primitive: u8) -> Option<u32> {
         let (place, key) = place_of(return_address, primitive);
-        let (of, site) = self.sites[place];
-        (of == key && key != 0).then_some(site)
+        let (cached_key, site) = self.sites[place];
+        (cached_key == key && key != 0).then_some(site)
     }
 
     #[cold]

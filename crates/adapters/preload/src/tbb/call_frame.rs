@@ -71,29 +71,29 @@ impl Rule {
     /// The caller's registers.
     ///
     /// # Safety
-    /// `of` are the registers of a live frame, and this is the rule for its return address.
+    /// `registers` are those of a live frame, and this is the rule for its return address.
     #[inline(always)]
-    pub(super) unsafe fn caller(&self, of: Registers) -> Option<Registers> {
+    pub(super) unsafe fn caller(&self, registers: Registers) -> Option<Registers> {
         let at = |from: usize, by: isize| from.wrapping_add_signed(by);
         // SAFETY: in a live frame, the return address and the caller's registers are where the rule
         // says.
         let load = |place: usize| unsafe { *(place as *const usize) };
         let by = self.end_at as isize;
         let end = match self.end {
-            End::Sp => at(of.sp, by),
+            End::Sp => at(registers.sp, by),
             End::None => return None,
-            _ if of.bp == 0 => return None,
-            End::Bp => at(of.bp, by),
-            End::AtBp => load(at(of.bp, by)),
+            _ if registers.bp == 0 => return None,
+            End::Bp => at(registers.bp, by),
+            End::AtBp => load(at(registers.bp, by)),
         };
-        if end <= of.sp || !end.is_multiple_of(size_of::<usize>()) {
+        if end <= registers.sp || !end.is_multiple_of(size_of::<usize>()) {
             return None;
         }
         let by = isize::from(self.saved_at);
         let bp = match self.saved {
-            SavedFramePointer::Same => of.bp,
+            SavedFramePointer::Same => registers.bp,
             SavedFramePointer::AtEnd => load(at(end, by)),
-            SavedFramePointer::AtBp if of.bp != 0 => load(at(of.bp, by)),
+            SavedFramePointer::AtBp if registers.bp != 0 => load(at(registers.bp, by)),
             _ => 0,
         };
         Some(Registers {

@@ -143,7 +143,7 @@ pub(super) fn site(call: Call, class: &TaskClass, primitive: u8) -> u32 {
     } else {
         MAX_ADDRESSES
     };
-    of(seen, call, primitive, class_key, &class.name, depth)
+    site_of(seen, call, primitive, class_key, &class.name, depth)
 }
 
 /// The site of a call that creates a task of this class, by the innermost return address alone. It
@@ -167,7 +167,7 @@ pub(super) fn brief(call: Call, class: &TaskClass) -> u32 {
 /// The site of a call that creates no task.
 #[inline]
 pub(super) fn plain(call: Call, primitive: u8) -> u32 {
-    of(
+    site_of(
         CallSiteCache::of_thread(),
         call,
         primitive,
@@ -195,7 +195,7 @@ pub(super) fn stand_in_again(chain: CallChain) {
 }
 
 #[inline]
-fn of(
+fn site_of(
     seen: Option<&CallSiteCache>,
     call: Call,
     primitive: u8,

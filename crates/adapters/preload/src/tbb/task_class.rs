@@ -262,34 +262,34 @@ mod tests {
 
     #[test]
     fn classes_of_the_headers_tell_their_algorithm() {
-        let told = |name: &str| algorithm_of(name);
+        let algorithm = |name: &str| algorithm_of(name);
         assert_eq!(
-            told("N3tbb6detail2d113function_taskIZ3fibiEUlvE_EE"),
+            algorithm("N3tbb6detail2d113function_taskIZ3fibiEUlvE_EE"),
             (primitive::TASK, true)
         );
         assert_eq!(
-            told(
+            algorithm(
                 "N3tbb6detail2d19start_forINS1_13blocked_rangeIlEEZ4mainEUlRKT_E_KNS1_18simple_partitionerEEE"
             ),
             (primitive::PARALLEL_FOR, false)
         );
         assert_eq!(
-            told("N3tbb6detail2d19start_forINS1_16quick_sort_rangeIPiSt4lessIiEEE"),
+            algorithm("N3tbb6detail2d19start_forINS1_16quick_sort_rangeIPiSt4lessIiEEE"),
             (primitive::PARALLEL_SORT, false)
         );
         assert_eq!(
-            told("N3tbb6detail2d222apply_body_task_bypassINS1_14function_inputEE"),
+            algorithm("N3tbb6detail2d222apply_body_task_bypassINS1_14function_inputEE"),
             (primitive::FLOW_GRAPH, false)
         );
         assert_eq!(
-            told("N3tbb6detail2r110stage_taskE"),
+            algorithm("N3tbb6detail2r110stage_taskE"),
             (primitive::PARALLEL_PIPELINE, false)
         );
-        assert_eq!(told("6MyTask"), (primitive::TASK, true));
+        assert_eq!(algorithm("6MyTask"), (primitive::TASK, true));
         // A wrong length must not fail.
-        assert_eq!(told("N3tbb6detail2d1999x"), (primitive::TASK, true));
-        assert_eq!(told("N3tbb6detail2d1"), (primitive::TASK, true));
-        assert_eq!(told("N3tbb6detail2é"), (primitive::TASK, true));
-        assert_eq!(told(""), (primitive::TASK, true));
+        assert_eq!(algorithm("N3tbb6detail2d1999x"), (primitive::TASK, true));
+        assert_eq!(algorithm("N3tbb6detail2d1"), (primitive::TASK, true));
+        assert_eq!(algorithm("N3tbb6detail2é"), (primitive::TASK, true));
+        assert_eq!(algorithm(""), (primitive::TASK, true));
     }
 }

@@ -76,8 +76,8 @@ fn an_openmp_loop_in_cpp() {
         // A chunk is a task in addition to the two threads' own.
         assert_eq!(run.count(TaskKind::Deferred), 0, "{line}");
         let compiler = workspan_toolchains::named(line.split(' ').next().unwrap());
-        let told = compiler.is_none_or(|compiler| compiler.tells_loop_chunks());
-        let least = if told { 12 } else { 2 + 2 };
+        let has_chunks = compiler.is_none_or(|compiler| compiler.tells_loop_chunks());
+        let least = if has_chunks { 12 } else { 2 + 2 };
         let inline = run.count(TaskKind::Inline);
         assert!(inline >= least, "{line}: {inline}");
     });

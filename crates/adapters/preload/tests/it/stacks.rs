@@ -309,13 +309,13 @@ fn children_that_nobody_tells_of_do_not_write_into_the_parents_trace() {
         let Some(program) = compile(folder.path(), compiler, "c", CHILDREN, &flags) else {
             continue;
         };
-        let told = ["0", "1", "2"].map(|how| {
+        let counts = ["0", "1", "2"].map(|how| {
             let run = run(&program, &[how], &[]);
             run.assert_same(compiler);
             (run.dag.tasks.len(), run.dag.meta.warnings.len())
         });
-        assert!(told[0].0 > 1_400, "{told:?}");
-        assert_eq!(told, [told[0]; 3], "{compiler}");
+        assert!(counts[0].0 > 1_400, "{counts:?}");
+        assert_eq!(counts, [counts[0]; 3], "{compiler}");
     }
 }
 

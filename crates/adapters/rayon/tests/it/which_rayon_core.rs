@@ -65,14 +65,14 @@ fn a_source_without_the_places_for_hooks_is_recorded_without_and_says_so() {
     assert_eq!(notes[1].0, notes::RECORDED);
 
     // The trace has it too.
-    let beside = std::env::current_exe().unwrap();
+    let executable = std::env::current_exe().unwrap();
     let spool = project.place.join("spool");
     std::fs::create_dir(&spool).unwrap();
     let output = Command::new(project.place.join("target/release/small"))
         .env("WORKSPAN_SPOOL_DIR", &spool)
         .env(
             "LD_PRELOAD",
-            beside.with_file_name("libworkspan_preload.so"),
+            executable.with_file_name("libworkspan_preload.so"),
         )
         .output()
         .unwrap();

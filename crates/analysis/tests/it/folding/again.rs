@@ -77,7 +77,7 @@ fn no_measure_changes() {
                         "case {case}, burden {burden}, {habits:?}, {small:?}"
                     );
                 }
-                let told = |dag: &Dag| {
+                let sums = |dag: &Dag| {
                     let r = report(dag, &options(burden)).unwrap();
                     let ws = &r.work_span;
                     (
@@ -85,7 +85,7 @@ fn no_measure_changes() {
                         (ws.tasks, ws.spawns, ws.syncs),
                     )
                 };
-                assert_eq!(told(&plain), told(&short), "case {case}, {burden}, {raw}");
+                assert_eq!(sums(&plain), sums(&short), "case {case}, {burden}, {raw}");
                 let of = |dag: &Dag| report(dag, &options(burden)).unwrap().breakdown;
                 let (a, b) = (of(&plain), of(&short));
                 let all_count = a.work > 0 && a.oversubscribed == 0 && b.oversubscribed == 0;

@@ -120,13 +120,13 @@ fn numbers(dag: &Dag) -> (Breakdown, u64) {
         breakdown.buried_ticks
     );
     let running = report.profile.mean_running * breakdown.elapsed() as f64;
-    let told = Breakdown {
+    let breakdown = Breakdown {
         delay_folded: 0,
         delay_by_edge: [0; 7],
         ready_path: Default::default(),
         ..breakdown
     };
-    (told, running.round() as u64)
+    (breakdown, running.round() as u64)
 }
 
 #[test]

@@ -160,8 +160,8 @@ fn reading_through_the_fold_changes_no_measure() {
         let (a, b) = (of(&plain), of(&short));
         // At most the work of workers: threads beyond them may not all count.
         if a.work > 0 && a.oversubscribed == 0 && b.oversubscribed == 0 {
-            let told = |b: &Breakdown| (b.recording, b.descheduled, b.blocked);
-            assert_eq!(told(&a), told(&b), "case {case}");
+            let parts = |b: &Breakdown| (b.recording, b.descheduled, b.blocked);
+            assert_eq!(parts(&a), parts(&b), "case {case}");
         }
         assert_eq!(a.total(), b.total(), "case {case}");
         let raw = Options {

@@ -41,13 +41,13 @@ fn what_ran_in_a_part_is_what_ran_at_its_ticks() {
             idle += workers.max(0.0) / running.max(1) as f64;
         }
         ticks += to - from;
-        let told = free.sums(from, to);
-        assert!((told.0 - all).abs() < 1e-6, "{told:?} {all}");
+        let sums = free.sums(from, to);
+        assert!((sums.0 - all).abs() < 1e-6, "{sums:?} {all}");
         // Time before anything runs does not count.
-        assert!(told.1 <= idle + 1e-6, "{told:?} {idle}");
+        assert!(sums.1 <= idle + 1e-6, "{sums:?} {idle}");
         let mean = on_cpu / (to - from).max(1) as f64;
-        let told = busy.mean(&dag, &index, from, to);
-        assert!((told - mean).abs() < 1e-9, "{told} {mean}");
+        let mean_busy = busy.mean(&dag, &index, from, to);
+        assert!((mean_busy - mean).abs() < 1e-9, "{mean_busy} {mean}");
     });
     assert!(ticks > 1000, "{ticks} ticks are too few to prove anything");
 }

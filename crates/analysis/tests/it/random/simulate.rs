@@ -167,13 +167,13 @@ impl Simulator<'_> {
                 .filter_map(|t| Some((t, self.ready(t)?)))
                 .collect();
             assert!(!able.is_empty(), "deadlock in the generator");
-            let wanted = self.next[w].take().filter(|_| self.dice.percent(85));
+            let next_task = self.next[w].take().filter(|_| self.dice.percent(85));
             let own: Vec<(usize, u64)> = able
                 .iter()
                 .copied()
                 .filter(|&(t, _)| self.tasks[t].thread == w)
                 .collect();
-            let (task, ready) = match able.iter().find(|&&(t, _)| Some(t) == wanted) {
+            let (task, ready) = match able.iter().find(|&&(t, _)| Some(t) == next_task) {
                 Some(&found) => found,
                 None if !own.is_empty() && self.dice.percent(60) => self.dice.pick(&own),
                 None => self.dice.pick(&able),
@@ -264,9 +264,9 @@ impl Simulator<'_> {
 
     fn unjoined(&self, task: usize) -> Vec<usize> {
         let me = &self.tasks[task];
-        let wanted =
+        let is_unjoined =
             |&&c: &&usize| self.tasks[c].task.kind != Kind::Detached && !me.joined.contains(&c);
-        me.children.iter().filter(wanted).copied().collect()
+        me.children.iter().filter(is_unjoined).copied().collect()
     }
 
     fn line(&mut self, task: usize, t: u64, w: usize, event: Event) {

@@ -102,11 +102,11 @@ fn ready(dag: &Dag, all: &Statistics, slow: &Slow, context: &str) {
         }
         *stolen.entry(key).or_default() += u64::from(slow.is_steal(s, by));
     }
-    let compare = |fast: &ReadyTimes, wanted: &dyn Fn(&(&str, usize)) -> bool| {
-        let times = waited.iter().filter(|w| wanted(w.0));
+    let compare = |fast: &ReadyTimes, is_included: &dyn Fn(&(&str, usize)) -> bool| {
+        let times = waited.iter().filter(|w| is_included(w.0));
         let times: Vec<u128> = times.flat_map(|w| w.1.iter().copied()).collect();
         same(&fast.times, &times, context);
-        let stolen = stolen.iter().filter(|w| wanted(w.0));
+        let stolen = stolen.iter().filter(|w| is_included(w.0));
         assert_eq!(fast.steals, stolen.map(|w| w.1).sum::<u64>(), "{context}");
     };
     for kind in 0..7 {

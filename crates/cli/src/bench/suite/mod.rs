@@ -97,7 +97,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let known = RUNTIMES.map(Runtime::name);
     let asked = names::known("runtime", &args.runtime, &known)?;
     let is_asked = |runtime: &Runtime| asked.is_empty() || asked.contains(&runtime.name());
-    let wanted: Vec<Runtime> = RUNTIMES.into_iter().filter(is_asked).collect();
+    let chosen: Vec<Runtime> = RUNTIMES.into_iter().filter(is_asked).collect();
     let stop = stop_flag()?;
     let stopped = || stop.load(Ordering::Relaxed);
     let progress = Progress::new();
@@ -115,7 +115,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let runs = RunFolder::below(&cache)?;
     let variants = prepare(
         &[SUITE],
-        &wanted,
+        &chosen,
         (&cache, &runs),
         &mut built,
         &progress,

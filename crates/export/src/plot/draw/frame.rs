@@ -48,7 +48,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn of(
+    pub(super) fn new(
         figure: &Figure,
         names: usize,
         (left, top): (f64, f64),

@@ -27,13 +27,13 @@ const PARTS: [Part; 8] = [
 pub fn breakdown(runs: &[PlotRun], in_percent: bool) -> Figure {
     let total = |r: &PlotRun| r.report.breakdown.total().max(1) as f64;
     let largest = runs.iter().map(|r| r.seconds(total(r))).fold(0.0, f64::max);
-    let scale = TimeScale::of(largest);
+    let scale = TimeScale::for_seconds(largest);
     let mut all = Vec::new();
-    for (name, fill, of) in PARTS {
+    for (name, fill, ticks_of) in PARTS {
         let mut points = Vec::new();
         let mut labels = Vec::new();
         for (i, run) in runs.iter().enumerate() {
-            let ticks = of(&run.report.breakdown) as f64;
+            let ticks = ticks_of(&run.report.breakdown) as f64;
             let share = 100.0 * ticks / total(run);
             let value = if in_percent {
                 share
@@ -44,9 +44,9 @@ pub fn breakdown(runs: &[PlotRun], in_percent: bool) -> Figure {
             labels.push(percent(share));
         }
         if points.iter().any(|p| p.1 > 0.0) {
-            let mut of = series(name, fill, Mark::Bars, points);
-            of.labels = labels;
-            all.push(of);
+            let mut ticks_of = series(name, fill, Mark::Bars, points);
+            ticks_of.labels = labels;
+            all.push(ticks_of);
         }
     }
     Figure {

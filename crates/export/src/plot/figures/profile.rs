@@ -18,26 +18,31 @@ const READY: [(&str, super::Fill, &[usize]); 3] = [
 pub fn profile(run: &PlotRun) -> Figure {
     let p = &run.report.profile;
     let n = p.running.len();
-    let scale = TimeScale::of(run.elapsed());
+    let scale = TimeScale::for_seconds(run.elapsed());
     let length = scale.of_seconds(run.elapsed());
     let x = |i: usize| length * i as f64 / n.max(1) as f64;
-    let of =
+    let points_of =
         |f: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> { (0..n).map(|i| (x(i), f(i))).collect() };
-    let mut all = vec![series("busy", WORK, Mark::Area, of(&|i| p.busy[i]))];
+    let mut all = vec![series("busy", WORK, Mark::Area, points_of(&|i| p.busy[i]))];
     // Recording time is included; it is small if there is nothing else.
     let off = |i: usize| (p.running[i] - p.busy[i]).max(0.0);
     if (0..n).map(off).sum::<f64>() > 0.01 * p.running.iter().sum::<f64>() {
-        all.push(series("off the CPU", DESCHEDULED, Mark::Area, of(&off)));
+        all.push(series(
+            "off the CPU",
+            DESCHEDULED,
+            Mark::Area,
+            points_of(&off),
+        ));
     }
     for (name, fill, kinds) in READY {
-        let points = of(&|i| kinds.iter().map(|&kind| p.ready[i][kind]).sum());
+        let points = points_of(&|i| kinds.iter().map(|&kind| p.ready[i][kind]).sum());
         if points.iter().any(|point| point.1 > 0.0) {
             all.push(series(name, fill, Mark::Area, points));
         }
     }
     let workers = f64::from(run.report.breakdown.workers);
     let there = |i: usize| all.iter().map(|s| s.points[i].1).sum::<f64>();
-    let without = of(&|i| (workers - there(i)).max(0.0));
+    let without = points_of(&|i| (workers - there(i)).max(0.0));
     if without.iter().any(|point| point.1 > 0.0) {
         all.push(series("no work", PROGRAM, Mark::Area, without));
     }

@@ -11,7 +11,7 @@ use super::speedup::with_bend;
 pub fn scale(program: &str, scale: &ScalePoint) -> Figure {
     let most = scale.points.iter().map(|p| p.workers).max();
     let most = f64::from(most.unwrap_or(1).max(2));
-    let of = |f: &dyn Fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
+    let points_of = |f: &dyn Fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
         let points = scale.points.iter();
         points
             .filter_map(|p| Some((p.workers.into(), f(p)?)))
@@ -23,26 +23,31 @@ pub fn scale(program: &str, scale: &ScalePoint) -> Figure {
             "linear",
             GREY,
             Mark::Dotted,
-            of(&|p| Some(p.workers.into())),
+            points_of(&|p| Some(p.workers.into())),
         ),
         drawn(
             "at most",
             BLUE,
             Mark::Line,
-            with_bend(of(&|p| Some(p.bounds?.1))),
+            with_bend(points_of(&|p| Some(p.bounds?.1))),
         ),
         drawn(
             "simulated",
             GREEN,
             Mark::Rings,
-            of(&|p| Some(p.simulated?.mean)),
+            points_of(&|p| Some(p.simulated?.mean)),
         ),
-        drawn("at least", BLUE, Mark::Dashed, of(&|p| Some(p.bounds?.0))),
+        drawn(
+            "at least",
+            BLUE,
+            Mark::Dashed,
+            points_of(&|p| Some(p.bounds?.0)),
+        ),
         drawn(
             "measured",
             BLUE,
             Mark::Points,
-            of(&|p| p.measured.as_ref()?.speedup),
+            points_of(&|p| p.measured.as_ref()?.speedup),
         ),
     ];
     Figure {

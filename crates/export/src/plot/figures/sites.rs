@@ -17,9 +17,9 @@ pub fn sites(run: &PlotRun, most: usize) -> Figure {
     let bars = |name: &str, fill: Fill, f: &dyn Fn(&SiteRow) -> f64| {
         let values: Vec<f64> = rows.iter().map(|r| f(r)).collect();
         let points = values.iter().enumerate().map(|(i, &v)| (i as f64, v));
-        let mut of = series(name, fill, Mark::Bars, points.collect());
-        of.labels = values.iter().map(|&v| percent(v)).collect();
-        of
+        let mut shares = series(name, fill, Mark::Bars, points.collect());
+        shares.labels = values.iter().map(|&v| percent(v)).collect();
+        shares
     };
     Figure {
         title: format!("{}: spawn sites", run.program()),

@@ -91,22 +91,27 @@ fn bounds(first: &PlotRun, most: u32) -> Vec<Series> {
         .map(|k| 1u32 << k)
         .take_while(|&p| p <= most)
         .collect();
-    let of = |f: &dyn Fn(u32) -> f64| -> Vec<(f64, f64)> {
+    let points_of = |f: &dyn Fn(u32) -> f64| -> Vec<(f64, f64)> {
         workers.iter().map(|&p| (p.into(), f(p))).collect()
     };
     vec![
-        series("linear", Fill::plain(GREY), Mark::Dotted, of(&|p| p.into())),
+        series(
+            "linear",
+            Fill::plain(GREY),
+            Mark::Dotted,
+            points_of(&|p| p.into()),
+        ),
         series(
             "at most",
             Fill::plain(BLUE),
             Mark::Line,
-            with_bend(of(&|p| ws.speedup(p).1)),
+            with_bend(points_of(&|p| ws.speedup(p).1)),
         ),
         series(
             "at least",
             Fill::plain(BLUE),
             Mark::Dashed,
-            of(&|p| ws.speedup(p).0),
+            points_of(&|p| ws.speedup(p).0),
         ),
     ]
 }

@@ -176,7 +176,7 @@ impl<'a> Replay<'a> {
             from,
             to,
             end_kind,
-            fold: kept(&mut self.folds, fold),
+            fold: fold_index(&mut self.folds, fold),
         });
     }
 
@@ -217,7 +217,7 @@ impl<'a> Replay<'a> {
             from,
             to,
             end_kind,
-            fold: kept(&mut self.folds, fold),
+            fold: fold_index(&mut self.folds, fold),
         });
     }
 
@@ -314,12 +314,12 @@ impl<'a> Replay<'a> {
             return;
         };
         let (own, tasks) = (top.task, &self.tasks);
-        let wanted = |&(task, scope): &(u32, Option<Scope>)| match *what {
+        let is_awaited = |&(task, scope): &(u32, Option<Scope>)| match *what {
             WaitFor::Children => tasks.get(task as usize).is_some_and(|t| t.parent == own),
             WaitFor::Scope(thread, count) => scope.is_none_or(|s| s == (thread, count)),
             _ => false,
         };
-        let (awaited, open) = top.open.drain(..).partition(wanted);
+        let (awaited, open) = top.open.drain(..).partition(is_awaited);
         top.open = open;
         top.awaited = awaited.into_iter().map(|(task, _)| task).collect();
     }
@@ -390,7 +390,7 @@ impl<'a> Replay<'a> {
 }
 
 /// The index of `fold` in the list of all.
-fn kept(folds: &mut Vec<ExpandedFold>, fold: Option<ExpandedFold>) -> u32 {
+fn fold_index(folds: &mut Vec<ExpandedFold>, fold: Option<ExpandedFold>) -> u32 {
     fold.map_or(NONE, |fold| {
         folds.push(fold);
         folds.len() as u32 - 1

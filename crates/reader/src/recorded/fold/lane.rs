@@ -48,13 +48,13 @@ impl ThreadSurvey {
         let mut stack = Stack::new(thread.number);
         walk(thread, |t, event| {
             if !it.extent.record(t, &event) {
-                return it.beside(&mut stack, t, event);
+                return it.record_outside_tasks(&mut stack, t, event);
             }
             it.drawn |= matches!(event, Event::SampleBegin { .. });
             let before = stack.is_running();
             // A worker on its way to a ready strand is not idle: the strand is not left for another
             // worker.
-            let known = !before && stack.stood_ready(&event);
+            let known = !before && stack.was_ready(&event);
             stack.record(&event);
             match (before, stack.is_running()) {
                 (true, false) => stack.since = Some(t),
@@ -80,7 +80,7 @@ impl ThreadSurvey {
 
     /// Handles a record that is about no task.
     #[cold]
-    fn beside(&mut self, stack: &mut Stack, t: u64, event: Event<'_>) {
+    fn record_outside_tasks(&mut self, stack: &mut Stack, t: u64, event: Event<'_>) {
         match event {
             Event::Worker { .. } | Event::WorkerEnd => stack.record(&event),
             Event::Off { ticks, .. } => self.offs.push((t.saturating_sub(ticks), t)),

@@ -121,7 +121,7 @@ impl Stack {
     /// Whether nothing runs and the task that `event` starts has been ready since then, because
     /// everything that it had to wait for ran on this thread before.
     #[inline(always)]
-    pub(super) fn stood_ready(&self, event: &Event<'_>) -> bool {
+    pub(super) fn was_ready(&self, event: &Event<'_>) -> bool {
         match *event {
             Event::Next => true,
             Event::Begin((thread, seq)) => {
@@ -198,15 +198,15 @@ mod tests {
         };
         let waits = [Event::Root, create, wait];
         let stack = stack_before(&waits);
-        assert!(!stack.stood_ready(&Event::Resume));
-        assert!(stack.stood_ready(&Event::Begin((0, 1))));
-        assert!(!stack.stood_ready(&Event::Begin((0, 2))), "not created");
-        assert!(!stack.stood_ready(&Event::Begin((7, 0))), "another's");
+        assert!(!stack.was_ready(&Event::Resume));
+        assert!(stack.was_ready(&Event::Begin((0, 1))));
+        assert!(!stack.was_ready(&Event::Begin((0, 2))), "not created");
+        assert!(!stack.was_ready(&Event::Begin((7, 0))), "another's");
         let ran = |name| {
             let mut stack = stack_before(&waits);
             stack.record(&Event::Begin(name));
             stack.record(&Event::End);
-            stack.stood_ready(&Event::Resume)
+            stack.was_ready(&Event::Resume)
         };
         assert!(ran((0, 1)));
         assert!(!ran((7, 0)));

@@ -82,7 +82,7 @@ impl ThreadFacts {
 
     /// The site of the task with this create count.
     pub(super) fn site(&self, count: u64) -> Option<PlaceId> {
-        let nth = self.skipped.kept(count)?;
+        let nth = self.skipped.trace_index(count)?;
         self.sites.get(usize::try_from(nth).ok()?)
     }
 }

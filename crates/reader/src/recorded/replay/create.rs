@@ -113,7 +113,7 @@ impl<'a> Replay<'a, '_> {
         };
         let known = self.counts.scope(&self.chunks.threads, name);
         if known.is_none() {
-            self.told
+            self.log
                 .names_earlier("Tasks created into scopes that are not in the trace");
         }
         known.unwrap_or(NONE)
@@ -178,7 +178,7 @@ impl<'a> Replay<'a, '_> {
                         list
                     }
                     _ => {
-                        self.told
+                        self.log
                             .names_earlier("Waits for scopes that are not open, left out");
                         self.wait_tasks(None)
                     }
@@ -212,7 +212,7 @@ impl<'a> Replay<'a, '_> {
             match self.counts.task(&self.chunks.threads, name) {
                 Some(task) => tasks.push(task),
                 None => self
-                    .told
+                    .log
                     .names_earlier("Waits for tasks that are not in the trace, left out"),
             }
         }
@@ -232,7 +232,7 @@ impl<'a> Replay<'a, '_> {
         if self.set.insert(index) {
             RawEnd::Signal(index)
         } else {
-            self.told.repair("Signals set twice; the first time counts");
+            self.log.repair("Signals set twice; the first time counts");
             RawEnd::Yield
         }
     }

@@ -128,20 +128,20 @@ impl<'a> Replay<'a, '_> {
         let task = self.counts.task(&self.chunks.threads, name);
         let known = task.map(|task| (task, self.raw.tasks[task as usize].parent));
         let Some((task, parent)) = known.filter(|&(_, parent)| parent != NONE) else {
-            self.told
+            self.log
                 .names_earlier("Dependences of tasks that are not in the trace, left out");
             return;
         };
         let siblings = self.siblings.entry(self.owner(parent)).or_default();
         let before = siblings.before(on.iter());
         siblings.add(on.iter(), task);
-        let kept = before.len().min(self.room);
-        self.room -= kept;
-        if kept < before.len() {
-            self.told
+        let fitting = before.len().min(self.room);
+        self.room -= fitting;
+        if fitting < before.len() {
+            self.log
                 .repair("Tasks with more dependences than are kept of one trace");
         }
-        let edges = before[..kept].iter().filter(|&&on| on != task);
+        let edges = before[..fitting].iter().filter(|&&on| on != task);
         self.raw.depends.extend(edges.map(|&on| (task, on)));
     }
 }

@@ -16,7 +16,7 @@ impl Replay<'_, '_> {
         let mut lists: BTreeMap<usize, u32> = BTreeMap::new();
         for (scope, list) in std::mem::take(&mut self.borrowed) {
             if self.raw.scopes[scope as usize].opener == NONE {
-                self.told
+                self.log
                     .names_earlier("Waits for scopes that are not open, left out");
             } else {
                 members.insert(scope, Vec::new());
@@ -32,12 +32,12 @@ impl Replay<'_, '_> {
                 task.scope = NONE;
             }
         }
-        let told = std::mem::take(&mut self.raw.wait_tasks);
+        let recorded = std::mem::take(&mut self.raw.wait_tasks);
         let mut all = RaggedArray::default();
-        for i in 0..told.len() {
+        for i in 0..recorded.len() {
             match lists.get(&i).and_then(|scope| members.get(scope)) {
                 Some(members) => all.push(members.iter().copied()),
-                None => all.push(told.get(i).iter().copied()),
+                None => all.push(recorded.get(i).iter().copied()),
             }
         }
         self.raw.wait_tasks = all;

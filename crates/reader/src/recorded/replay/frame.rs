@@ -85,8 +85,8 @@ impl<'a> Replay<'a, '_> {
     ) -> bool {
         let mut keep = false;
         // Only the task on top has an open strand, so all pending data belong to it.
-        for (of, what) in pending.drain(..) {
-            if of != task {
+        for (owner, what) in pending.drain(..) {
+            if owner != task {
                 continue;
             }
             match what {
@@ -128,7 +128,7 @@ impl<'a> Replay<'a, '_> {
 
     fn count(&mut self, label: u32, strand: u32, value: u64) {
         let Some(name) = self.chunks.labels.get(label as usize) else {
-            self.told.repair("Counters without a name, left out");
+            self.log.repair("Counters without a name, left out");
             return;
         };
         let counters = &mut self.raw.counters;
@@ -187,13 +187,13 @@ impl<'a> Replay<'a, '_> {
             for nth in self.counts.tasks[number]..self.counts.tasks[number + 1] {
                 let task = self.counts.index[nth as usize];
                 if self.states[task as usize] == State::Created {
-                    self.told.never_began += 1;
+                    self.log.never_began += 1;
                     let t = self.counts.created[task as usize] - self.origin;
                     self.end_at_once(task, lane.log.index, t.min(super::LATEST));
                 }
             }
         }
-        self.told.open = open;
+        self.log.open = open;
         // Opened in a strand that turned out to belong to no task.
         self.raw.regions.retain(|r| r.begin.0 != NONE);
         self.raw.parts.retain(|r| r.begin.0 != NONE);

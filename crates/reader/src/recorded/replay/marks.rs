@@ -35,7 +35,7 @@ impl<'a> Replay<'a, '_> {
             .get(&task)
             .is_some_and(|open| open.len() >= MAX_OPEN_MARKS)
         {
-            self.told
+            self.log
                 .repair("Regions and parts nested more than a thousand deep, left out");
             return;
         }
@@ -56,7 +56,13 @@ impl<'a> Replay<'a, '_> {
         self.pend(lane, frame, Pending::Open { part, index });
     }
 
-    pub(super) fn shut(&mut self, lane: &mut ReplayThread<'a>, t: u64, label: u32, part: bool) {
+    pub(super) fn close_mark(
+        &mut self,
+        lane: &mut ReplayThread<'a>,
+        t: u64,
+        label: u32,
+        part: bool,
+    ) {
         let Some(frame) = self.current(lane, t) else {
             return;
         };
@@ -76,7 +82,7 @@ impl<'a> Replay<'a, '_> {
                 self.pend(lane, frame, Pending::Shut { part, index });
             }
             None => self
-                .told
+                .log
                 .names_earlier("Regions and parts closed that were not open"),
         }
     }

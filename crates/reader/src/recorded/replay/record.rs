@@ -32,7 +32,7 @@ impl<'a> Replay<'a, '_> {
                 // The task that waits below on this stack goes on here; the record must not come
                 // twice.
                 if self.resume(lane, t).is_err() {
-                    self.told
+                    self.log
                         .repair("Tasks said to go on that had ended or ran elsewhere");
                 }
             }
@@ -73,14 +73,14 @@ impl<'a> Replay<'a, '_> {
                 ) {
                     (Some(task), Some(on)) => self.raw.depends.push((task, on)),
                     _ => self
-                        .told
+                        .log
                         .names_earlier("Dependences on tasks that are not in the trace, left out"),
                 }
             }
             Event::RegionBegin { label, tree } => self.open(lane, t, label, tree, false),
             Event::PartBegin { label } => self.open(lane, t, label, true, true),
-            Event::RegionEnd { label } => self.shut(lane, t, label, false),
-            Event::PartEnd { label } => self.shut(lane, t, label, true),
+            Event::RegionEnd { label } => self.close_mark(lane, t, label, false),
+            Event::PartEnd { label } => self.close_mark(lane, t, label, true),
             Event::Counter { label, value } => {
                 if let Some(frame) = self.current(lane, t) {
                     self.pend(lane, frame, Pending::Counter(label, value));
@@ -104,7 +104,7 @@ impl<'a> Replay<'a, '_> {
                     }
                 }
                 None => self
-                    .told
+                    .log
                     .repair("Folded subtrees that could not be read, left out"),
             },
             // Names are resolved by the first pass's counts.
@@ -128,8 +128,8 @@ impl<'a> Replay<'a, '_> {
             Event::Wake => self.thread_event(lane, t, ThreadEvent::Wake),
             Event::Worker { pool, .. } => lane.log.worker_begins(pool, t),
             Event::WorkerEnd => lane.log.worker_ends(t),
-            Event::Pool { pool, size } => self.told.pool_begins(pool, size, t),
-            Event::PoolEnd { pool } => self.told.pool_ends(pool, t),
+            Event::Pool { pool, size } => self.log.pool_begins(pool, size, t),
+            Event::PoolEnd { pool } => self.log.pool_ends(pool, t),
             Event::Team { site } => self.team(lane, number, t, site),
             Event::Member { .. } => self.member(lane, number, t),
             Event::Depends { task, on } => self.depends(task, on),

@@ -31,7 +31,7 @@ impl<'a> Replay<'a, '_> {
                 site: ROOT_PLACE,
                 scope: NONE,
             });
-            self.told.before += 1;
+            self.log.before += 1;
             let place = TaskState::from_code(code);
             let mut frame = Frame::new(task, t);
             frame.stopped = place != TaskState::Running;

@@ -13,7 +13,7 @@ impl<'a> Replay<'a, '_> {
         t: u64,
     ) -> Result<(), ParkCondition> {
         let Some(top) = lane.stack.last_mut().filter(|top| top.stopped) else {
-            self.told.repair("Tasks said to go on that had not stopped");
+            self.log.repair("Tasks said to go on that had not stopped");
             return Ok(());
         };
         let task = top.task;
@@ -33,7 +33,7 @@ impl<'a> Replay<'a, '_> {
             self.states[task as usize] = State::Running;
             top.due = std::mem::take(&mut top.all);
         } else {
-            self.told
+            self.log
                 .repair("Tasks said to go on that had ended or ran elsewhere");
         }
         Ok(())

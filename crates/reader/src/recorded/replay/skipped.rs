@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::frame::Pending;
 use super::{Replay, ReplayThread};
-use crate::recorded::skipped::{Estimate, is_of_tasks};
+use crate::recorded::skipped::{Estimate, is_task_class};
 use workspan_dag::folded::{Folded, FoldedSite};
 use workspan_dag::raw::RawEnd;
 use workspan_dag::skipped::SkippedBounds;
@@ -51,7 +51,7 @@ impl<'a> Replay<'a, '_> {
             (created.parent, created.kind, created.site) = (parent, TaskKind::Deferred, place);
         }
         if lane.stack[frame].skipped != NONE {
-            self.told
+            self.log
                 .repair("Skipped subtrees inside one another, taken as one");
             return;
         }
@@ -66,7 +66,7 @@ impl<'a> Replay<'a, '_> {
         };
         let subtree = lane.stack[frame].skipped;
         let Some(open) = self.subtrees.get(subtree as usize) else {
-            self.told
+            self.log
                 .names_earlier("Ends of skipped subtrees that had not begun, left out");
             return;
         };
@@ -97,7 +97,7 @@ impl<'a> Replay<'a, '_> {
     /// follows.
     pub(super) fn report_later(&self, lane: &mut ReplayThread<'a>, frame: usize) {
         let subtree = self.subtrees.get(lane.stack[frame].skipped as usize);
-        if self.counts.skipped.counts && subtree.is_some_and(|s| is_of_tasks(s.class.1)) {
+        if self.counts.skipped.counts && subtree.is_some_and(|s| is_task_class(s.class.1)) {
             lane.stack[frame].inside.get_or_insert(0);
         }
     }
@@ -233,11 +233,11 @@ impl<'a> Replay<'a, '_> {
         if lists.is_empty() {
             return;
         }
-        let told = std::mem::take(&mut self.raw.wait_tasks);
+        let recorded = std::mem::take(&mut self.raw.wait_tasks);
         let mut all = RaggedArray::default();
-        for i in 0..told.len() {
+        for i in 0..recorded.len() {
             let parts = lists.remove(&(i as u32)).unwrap_or_default();
-            all.push(told.get(i).iter().copied().chain(parts));
+            all.push(recorded.get(i).iter().copied().chain(parts));
         }
         self.raw.wait_tasks = all;
     }

@@ -11,7 +11,7 @@ impl<'a> Replay<'a, '_> {
     pub(super) fn current(&mut self, lane: &mut ReplayThread<'a>, t: u64) -> Option<usize> {
         let Some(top) = lane.stack.last_mut() else {
             if lane.log.is_worker() {
-                self.told
+                self.log
                     .repair("Records of a worker that ran no task, left out");
                 return None;
             }
@@ -20,7 +20,7 @@ impl<'a> Replay<'a, '_> {
         };
         if top.stopped {
             if !top.interrupted {
-                self.told.repair("Tasks that went on without a resume");
+                self.log.repair("Tasks that went on without a resume");
             }
             if self.states[top.task as usize] == State::Stopped {
                 (top.stopped, top.interrupted, top.start) = (false, false, t);
@@ -76,9 +76,9 @@ impl<'a> Replay<'a, '_> {
             Some(task) if self.states[task as usize] == State::Created => task,
             other => {
                 match other {
-                    Some(_) => self.told.repair("Tasks that began twice, made roots"),
+                    Some(_) => self.log.repair("Tasks that began twice, made roots"),
                     None => self
-                        .told
+                        .log
                         .names_earlier("Tasks that nobody in the trace created, made roots"),
                 }
                 let number = self.raw.tasks.len() as u64;

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use super::is_of_tasks;
+use super::is_task_class;
 use super::probe_from_pairs;
 use super::sample::{Node, Path, Sample, SampledSite};
 use super::skip_costs::SkipCosts;
@@ -138,8 +138,8 @@ impl Estimator {
         site.tasks = site.tasks.saturating_add(sample.whole.tasks);
         site.waits = site.waits.saturating_add(sample.waits);
         site.spans.add(&sample.whole);
-        for (of, add) in sample.inside {
-            let sum = site.inside.entry(of).or_default();
+        for (inner_site, add) in sample.inside {
+            let sum = site.inside.entry(inner_site).or_default();
             sum.tasks = sum.tasks.saturating_add(add.tasks);
             sum.own = sum.own.saturating_add(add.own);
             sum.squares += add.squares;
@@ -164,7 +164,7 @@ impl Estimator {
                 (sum.0 + i.own as f64, sum.1 + i.squares)
             });
             let apart = site.tasks as f64 * squares / (own * own);
-            site.rate = Rate::of(
+            site.rate = Rate::from_classes(
                 &classes,
                 if own > 0.0 {
                     (apart - 1.0).max(0.0)
@@ -199,7 +199,7 @@ impl Estimator {
         counted: Option<u64>,
         draw: u64,
     ) -> Estimate {
-        let of_tasks = is_of_tasks(level);
+        let of_tasks = is_task_class(level);
         if counted == Some(0) {
             return Estimate {
                 tasks_within: (0, 0),
@@ -333,9 +333,9 @@ fn mix(seed: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// The share of `whole` that corresponds to `of` in `all`.
-fn part(of: u64, all: u64, whole: u64) -> u64 {
-    let part = u128::from(of) * u128::from(whole) / u128::from(all.max(1));
+/// The share of `whole` that corresponds to `count` in `all`.
+fn part(count: u64, all: u64, whole: u64) -> u64 {
+    let part = u128::from(count) * u128::from(whole) / u128::from(all.max(1));
     u64::try_from(part).unwrap_or(u64::MAX).min(whole)
 }
 
@@ -409,9 +409,9 @@ fn spread(lengths: &[u64], count: u64) -> Vec<u64> {
                 .unwrap_or(0) as u64
         })
         .collect();
-    let told: u64 = out.iter().sum();
+    let distributed: u64 = out.iter().sum();
     if let Some(most) = out.iter_mut().max() {
-        *most += count.saturating_sub(told);
+        *most += count.saturating_sub(distributed);
     }
     out
 }

@@ -9,28 +9,28 @@ use crate::recorded::chunks_by_thread::Thread;
 #[derive(Debug, Default)]
 pub(super) struct OffCpuTimes {
     /// (Start, end, total ticks up to and including this one), by end.
-    told: Vec<(u64, u64, u64)>,
+    intervals: Vec<(u64, u64, u64)>,
 }
 
 impl OffCpuTimes {
     /// The intervals of a thread, which are in chunks of their own after all others. Times of which
     /// only the sums per chunk are known are not included.
     pub(super) fn from_thread(thread: &Thread<'_>) -> OffCpuTimes {
-        let mut told: Vec<(u64, u64, u64)> = Vec::new();
+        let mut intervals: Vec<(u64, u64, u64)> = Vec::new();
         for chunk in thread.off_cpu() {
             let events = Events::new(chunk.bytes, chunk.base);
-            told.extend(events.filter_map(|(t, event)| match event {
+            intervals.extend(events.filter_map(|(t, event)| match event {
                 Event::Off { ticks, .. } => Some((t.saturating_sub(ticks), t, 0)),
                 _ => None,
             }));
         }
-        told.sort_unstable_by_key(|off| off.1);
+        intervals.sort_unstable_by_key(|off| off.1);
         let mut sum = 0u64;
-        for off in &mut told {
+        for off in &mut intervals {
             sum = sum.saturating_add(off.1 - off.0);
             off.2 = sum;
         }
-        OffCpuTimes { told }
+        OffCpuTimes { intervals }
     }
 
     /// The ticks from one moment to another in which the thread ran.
@@ -41,9 +41,12 @@ impl OffCpuTimes {
 
     /// The off-CPU ticks before `t`.
     fn until(&self, t: u64) -> u64 {
-        let over = self.told.partition_point(|off| off.1 <= t);
-        let sum = over.checked_sub(1).map_or(0, |last| self.told[last].2);
-        let begun = self.told.get(over).map_or(0, |off| t.saturating_sub(off.0));
+        let over = self.intervals.partition_point(|off| off.1 <= t);
+        let sum = over.checked_sub(1).map_or(0, |last| self.intervals[last].2);
+        let begun = self
+            .intervals
+            .get(over)
+            .map_or(0, |off| t.saturating_sub(off.0));
         sum.saturating_add(begun)
     }
 }
@@ -54,8 +57,8 @@ mod tests {
 
     #[test]
     fn intervals_count_as_far_as_they_lie_inside() {
-        let told = vec![(10, 20, 10), (50, 60, 20)];
-        let off = OffCpuTimes { told };
+        let intervals = vec![(10, 20, 10), (50, 60, 20)];
+        let off = OffCpuTimes { intervals };
         assert_eq!(off.ran(0, 10), 10);
         assert_eq!(off.ran(0, 15), 10);
         assert_eq!(off.ran(12, 18), 0);

@@ -2,7 +2,7 @@
 
 use workspan_trace::entry::Note;
 
-use super::is_of_tasks;
+use super::is_task_class;
 use workspan_dag::note_keys::{SKIPPED_JOIN, SKIPPED_TASK};
 
 /// Costs in ticks; 0 if the trace does not have them.
@@ -27,7 +27,7 @@ impl SkipCosts {
 
     /// The cost per task created in a subtree with this recorded level. A join creates two.
     pub(super) fn a_task(&self, level: u64) -> f64 {
-        match is_of_tasks(level) {
+        match is_task_class(level) {
             true => self.task,
             false => self.join / 2.0,
         }

@@ -46,7 +46,7 @@ pub(super) struct Class {
 
 /// A sampled subtree of a class compared with a skipped one, on average.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Compared {
+pub(super) struct CostOfRecording {
     /// The ticks that recording added to it.
     pub added: f64,
     /// The number of its probes.
@@ -87,10 +87,10 @@ impl Class {
 
     /// The comparison; `None` if no sampled or no skipped subtree is known. Skipping a task took
     /// `left_out` ticks.
-    pub(super) fn compared(&self, left_out: f64) -> Option<Compared> {
+    pub(super) fn compared(&self, left_out: f64) -> Option<CostOfRecording> {
         self.tells().then(|| {
             let bare = self.time_left_out() - left_out * self.mean();
-            Compared {
+            CostOfRecording {
                 added: self.ran / self.weight - bare.max(0.0),
                 probes: self.probes / self.weight,
             }
@@ -162,9 +162,9 @@ const MAX_ERROR: f64 = 15.0;
 impl Rate {
     /// The rate of a site's classes. `apart` is the variance of single tasks' own times, relative
     /// to their squared mean.
-    pub(super) fn of(classes: &[Class], apart: f64) -> Rate {
+    pub(super) fn from_classes(classes: &[Class], apart: f64) -> Rate {
         let mut best = match (expansion(classes), ratio(classes, apart)) {
-            (Some(expansion), Some(ratio)) => expansion.beside(ratio),
+            (Some(expansion), Some(ratio)) => expansion.reconciled_with(ratio),
             (expansion, ratio) => expansion.or(ratio).unwrap_or_default(),
         };
         best.off = best.off.min(MAX_ERROR);
@@ -174,7 +174,7 @@ impl Rate {
     /// The estimate with the smaller error, unless the other excludes it. Then sizes differ by more
     /// than the sampled subtrees show, or probes cost something else than estimated, and the true
     /// value may be anywhere in the range of both.
-    fn beside(self, other: Rate) -> Rate {
+    fn reconciled_with(self, other: Rate) -> Rate {
         let apart = (self.tasks / other.tasks).max(other.tasks / self.tasks);
         if apart <= 1.0 + self.off.max(other.off) {
             return if other.off < self.off { other } else { self };
@@ -241,11 +241,18 @@ fn ratio(classes: &[Class], apart: f64) -> Option<Rate> {
     // Classes without skipped subtrees count if no other class is known.
     let known = classes.iter().any(Class::tells);
     let weighed = || {
-        let of = move |c: &&Class| c.drawn > 0 && (c.tells() || !known);
+        let is_usable = move |c: &&Class| c.drawn > 0 && (c.tells() || !known);
         let weight = move |c: &Class| if known { c.times() } else { 1.0 };
-        classes.iter().filter(of).map(move |c| (weight(c), c))
+        classes
+            .iter()
+            .filter(is_usable)
+            .map(move |c| (weight(c), c))
     };
-    let sum = |of: fn(&Class) -> f64| weighed().map(|(w, c)| w * c.scale() * of(c)).sum::<f64>();
+    let sum = |value: fn(&Class) -> f64| {
+        weighed()
+            .map(|(w, c)| w * c.scale() * value(c))
+            .sum::<f64>()
+    };
     let (tasks, bare, ticks) = (sum(|c| c.tasks), sum(|c| c.bare), sum(|c| c.ticks));
     let count: f64 = weighed().map(|(_, c)| c.scale() * c.tasks).sum();
     let drawn: u64 = weighed().map(|(_, c)| c.drawn).sum();
@@ -290,7 +297,7 @@ mod tests {
     fn subtrees_that_are_alike_are_counted_whatever_their_probes_cost() {
         // 100 tasks in 2000 ticks. Probes add 8000, but are estimated at 7000.
         let alike = class(&[2000.0; 20], &[(100.0, 1000.0, 8000.0); 4]);
-        let rate = Rate::of(&[alike], 0.5);
+        let rate = Rate::from_classes(&[alike], 0.5);
         assert!((rate.tasks - 0.05).abs() < 1e-9, "{rate:?}");
         assert!(rate.off < 0.01, "{rate:?}");
     }
@@ -299,7 +306,7 @@ mod tests {
     fn long_tasks_are_counted_by_their_time_where_sizes_differ() {
         let drawn = [(10.0, 10_000.0, 10_500.0), (1000.0, 990_000.0, 1e6)];
         let odd = class(&[300_000.0; 20], &drawn);
-        let rate = Rate::of(&[odd], 0.2);
+        let rate = Rate::from_classes(&[odd], 0.2);
         assert!((rate.tasks - 0.00101).abs() < 1e-5, "{rate:?}");
         assert!(rate.off < 0.25, "{rate:?}");
     }
@@ -313,7 +320,7 @@ mod tests {
             odd.draw(10.0, 50.0, 500.0, 4000.0);
             odd.draw(20.0, 150.0, 1500.0, 12_000.0);
         }
-        let rate = Rate::of(&[odd], 0.5);
+        let rate = Rate::from_classes(&[odd], 0.5);
         assert!((rate.tasks - 0.05).abs() < 1e-9, "{rate:?}");
         assert!((0.3..0.4).contains(&rate.off), "{rate:?}");
     }
@@ -326,7 +333,7 @@ mod tests {
             .map(|n| f64::from(n) * 50.0)
             .map(|t| (t, 9.0 * t, 10.0 * t))
             .collect();
-        let rate = Rate::of(&[class(&[200.0; 40], &drawn)], 0.5);
+        let rate = Rate::from_classes(&[class(&[200.0; 40], &drawn)], 0.5);
         // 225 in 200, or one in 9.
         assert!(
             rate.holds(225.0 / 200.0) && rate.holds(1.0 / 9.0),
@@ -341,15 +348,15 @@ mod tests {
         let mut passed = [300.0; 11];
         passed[7] = 1e6;
         let drawn = [10.0, 11.0, 12.0, 9.0, 10.0].map(|tasks| (tasks, tasks * 30.0, tasks * 40.0));
-        let rate = Rate::of(&[class(&passed, &drawn)], 0.5);
+        let rate = Rate::from_classes(&[class(&passed, &drawn)], 0.5);
         assert!(rate.holds(1.0 / 30.0), "{rate:?}");
     }
 
     #[test]
     fn one_subtree_is_not_much_to_go_by() {
         let one = class(&[2000.0; 20], &[(100.0, 1000.0, 8000.0)]);
-        let rate = Rate::of(&[one], 1.0);
+        let rate = Rate::from_classes(&[one], 1.0);
         assert!(rate.tasks > 0.0 && rate.off > 2.0, "{rate:?}");
-        assert_eq!(Rate::of(&[], 0.0).tasks, 0.0);
+        assert_eq!(Rate::from_classes(&[], 0.0).tasks, 0.0);
     }
 }

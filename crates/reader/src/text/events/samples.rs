@@ -36,14 +36,14 @@ impl Events {
     pub(super) fn stack(&mut self, line: &Line<'_>) -> Result<(), Error> {
         let id = line.whole("stack")?;
         let mut frames = Vec::new();
-        let told = line.wholes("frames")?;
-        if told.len() > MAX_STACK_DEPTH {
+        let numbers = line.wholes("frames")?;
+        if numbers.len() > MAX_STACK_DEPTH {
             return line.fail(format!(
                 "a stack of {} frames; expected at most {MAX_STACK_DEPTH}",
-                told.len()
+                numbers.len()
             ));
         }
-        for frame in told {
+        for frame in numbers {
             match self.frames.get(&frame) {
                 Some(&index) => frames.push(index),
                 None => {

@@ -124,8 +124,8 @@ impl Writer<'_> {
                 w.number("in_mpi", process.in_mpi);
             }
             let own = processes.threads.iter();
-            let own = own.filter(|of| of.process == *number);
-            let threads: Vec<String> = own.map(|of| of.thread.to_string()).collect();
+            let own = own.filter(|thread| thread.process == *number);
+            let threads: Vec<String> = own.map(|thread| thread.thread.to_string()).collect();
             w.put(&format!(",\"threads\":[{}]}}", threads.join(",")));
         });
         self.each("clocks", &processes.clocks, |w, clock| {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ptr;
 
 use workspan_recorder::adapter::LiveHandle;
-use workspan_recorder::budget::{Choice, JoinTicket, OF_TASKS};
+use workspan_recorder::budget::{Choice, JoinTicket, TASK_CLASS};
 
 use super::SkippedTbbTask;
 use crate::overhead_budget;
@@ -105,7 +105,7 @@ pub(in crate::tbb) unsafe fn ask<T>(
             }
             Choice::Enter => run(),
             Choice::Learn | Choice::Sample => {
-                h.sample_begin(site, OF_TASKS + begun.recorded_level());
+                h.sample_begin(site, TASK_CLASS + begun.recorded_level());
                 (*frame).whole = site;
                 run()
             }

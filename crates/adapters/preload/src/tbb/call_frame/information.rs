@@ -126,7 +126,7 @@ pub(super) fn evaluate(common: &[u8], own: &[u8], offset: usize) -> Option<Rule>
             caller: true,
         },
         first: None,
-        kept: [None; 8],
+        saved_rows: [None; 8],
         depth: 0,
         code,
         data,
@@ -152,7 +152,7 @@ struct Rows {
     row: Row,
     /// The row at the function's start.
     first: Option<Row>,
-    kept: [Option<Row>; 8],
+    saved_rows: [Option<Row>; 8],
     depth: usize,
     code: u64,
     data: i64,
@@ -273,12 +273,12 @@ impl Rows {
                 code.unsigned()?;
             }
             0x0a => {
-                *self.kept.get_mut(self.depth)? = Some(self.row);
+                *self.saved_rows.get_mut(self.depth)? = Some(self.row);
                 self.depth += 1;
             }
             0x0b => {
                 self.depth = self.depth.checked_sub(1)?;
-                self.row = self.kept[self.depth]?;
+                self.row = self.saved_rows[self.depth]?;
             }
             0x0c => {
                 let (register, at) = (code.unsigned()?, code.unsigned()? as i64);

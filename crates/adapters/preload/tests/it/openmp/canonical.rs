@@ -193,7 +193,7 @@ impl Canonical<'_> {
     fn tell(&self, task: u32, depth: usize, shared: &mut Shared) -> String {
         assert!(depth < DEEPEST, "tasks are nested too deep");
         let items = &self.items[task as usize];
-        let mut told: Vec<String> = Vec::new();
+        let mut lines: Vec<String> = Vec::new();
         let mut open: Vec<u32> = Vec::new();
         let mut at = 0;
         while let Some(item) = items.get(at) {
@@ -204,7 +204,7 @@ impl Canonical<'_> {
                 at = end;
                 let (text, after) = self.region(items, at, members, depth);
                 at = after;
-                told.push(text);
+                lines.push(text);
                 continue;
             }
             if let Item::Open(scope) = *item
@@ -218,7 +218,7 @@ impl Canonical<'_> {
                 }
                 continue;
             }
-            told.push(match item {
+            lines.push(match item {
                 Item::Open(scope) => {
                     open.push(*scope);
                     let kind = self.dag.scopes[*scope as usize].kind;
@@ -241,7 +241,7 @@ impl Canonical<'_> {
                 }
             });
         }
-        counted(told, |text| text.ends_with('}'))
+        counted(lines, |text| text.ends_with('}'))
     }
 
     fn child(&self, child: u32, included: bool, scope: Option<u32>, depth: usize) -> String {
@@ -378,9 +378,9 @@ fn loops(shared: &Shared) -> String {
 }
 
 /// Joins texts. Consecutive equal ones for which `may` holds are written once with their number.
-fn counted(told: Vec<String>, may: impl Fn(&str) -> bool) -> String {
+fn counted(lines: Vec<String>, may: impl Fn(&str) -> bool) -> String {
     let mut parts = Vec::new();
-    for same in told.chunk_by(|a, b| a == b) {
+    for same in lines.chunk_by(|a, b| a == b) {
         if same.len() > 1 && may(&same[0]) {
             parts.push(format!("{} * {}", same.len(), same[0]));
         } else {

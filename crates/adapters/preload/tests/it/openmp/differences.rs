@@ -38,7 +38,7 @@ end t=20 w=0 task=0
 "#;
 
 /// The text of a run in the format above.
-fn told(run: &str) -> String {
+fn canonical_text(run: &str) -> String {
     let mut trace = String::from(
         "{\"workspan_trace\":1,\"workers\":2,\"time_unit\":\"ns\",\"steals\":\"child\"}\n",
     );
@@ -62,7 +62,7 @@ const TEXT: &str = "tree ( task a { } task b after 1 { task c { } wait } ) task 
 
 #[test]
 fn the_schedule_is_left_out() {
-    assert_eq!(told(RUN), TEXT);
+    assert_eq!(canonical_text(RUN), TEXT);
     // With stretched times, exchanged threads, and a yield that does not matter.
     let turned: String = RUN
         .lines()
@@ -78,12 +78,12 @@ fn the_schedule_is_left_out() {
             words.join(" ") + "\n"
         })
         .collect();
-    assert_eq!(told(&turned), TEXT);
+    assert_eq!(canonical_text(&turned), TEXT);
     let yields = RUN.replace(
         "end t=6 w=1 task=1",
         "yield t=5 w=1 task=1\nresume t=5 w=0 task=1\nend t=6 w=0 task=1",
     );
-    assert_eq!(told(&yields), TEXT);
+    assert_eq!(canonical_text(&yields), TEXT);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn every_difference_of_the_graph_is_seen() {
             assert!(RUN.contains(from), "{what}");
             RUN.replace(from, to)
         };
-        assert_ne!(told(&run), TEXT, "{what} is not seen");
+        assert_ne!(canonical_text(&run), TEXT, "{what} is not seen");
     }
 }
 
@@ -165,9 +165,9 @@ end t=8 w=0 task=0
 "#;
     // Without primitives it is not a region.
     let plain = "tree ( 2 * inline p { } )";
-    assert_ne!(told(run), squeezed(plain));
+    assert_ne!(canonical_text(run), squeezed(plain));
     assert_eq!(
-        told(run),
+        canonical_text(run),
         "tree ( inline p { task t { } } inline p { } )",
         "what two tasks did is not the same"
     );

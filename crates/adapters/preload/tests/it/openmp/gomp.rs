@@ -29,7 +29,7 @@ fn recorded(program: &Program, threads: usize, arguments: &[&str]) -> Dag {
     dag
 }
 
-fn told(program: &Program, threads: usize, arguments: &[&str]) -> String {
+fn canonical_text(program: &Program, threads: usize, arguments: &[&str]) -> String {
     squeezed(&canonical(
         &recorded(program, threads, arguments),
         &program.source,
@@ -65,7 +65,7 @@ fn regions_in_two_calls_run_and_are_told() {
     };
     for threads in [1, 2, 4] {
         assert_eq!(
-            told(&program, threads, &[]),
+            canonical_text(&program, threads, &[]),
             squeezed(
                 &"parallel body x$N { } parallel shared x$N { loop shared 5 * { } }"
                     .replace("$N", &threads.to_string())
@@ -112,7 +112,7 @@ fn a_detached_task_that_runs_at_once_waits_for_its_event() {
     };
     for threads in [2, 4] {
         assert_eq!(
-            told(&program, threads, &[]),
+            canonical_text(&program, threads, &[]),
             squeezed(
                 &"parallel region x$N { 1 * {
                     task fulfil { signal } included at-once { await-signal }
@@ -150,7 +150,7 @@ fn a_thread_that_waits_for_the_private_copies_runs_tasks_meanwhile() {
     };
     for threads in [1, 2, 4] {
         assert_eq!(
-            told(&program, threads, &[]),
+            canonical_text(&program, threads, &[]),
             squeezed(
                 &"parallel region x$N { 1 * { 20 * task task { } } }"
                     .replace("$N", &threads.to_string())

@@ -52,12 +52,12 @@ pub fn of_tasks(file: &Path) -> Vec<(String, At)> {
             ChunkKind::Maps => mappings.extend(
                 entries(chunk.payload)
                     .filter_map(entry::Mapping::decode)
-                    .map(|told| Mapping {
-                        start: told.start,
-                        end: told.end,
-                        offset: told.file_offset,
-                        path: PathBuf::from(told.path),
-                        build_id: told.build_id,
+                    .map(|entry| Mapping {
+                        start: entry.start,
+                        end: entry.end,
+                        offset: entry.file_offset,
+                        path: PathBuf::from(entry.path),
+                        build_id: entry.build_id,
                     }),
             ),
             ChunkKind::Events => {
