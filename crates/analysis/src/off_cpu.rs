@@ -172,8 +172,8 @@ impl<'a> OffCpuCursor<'a> {
         }
     }
 
-    /// The split if the record reports `recorded` ticks, which are not part of its weights. Time beyond
-    /// these may be anywhere.
+    /// The split if the record reports `recorded` ticks, which are not part of its weights. Time
+    /// beyond these may be anywhere.
     fn split_rest(&self, fold: &Folded, (pause, off): (u64, u64), recorded: u64) -> FoldOffCpu {
         let rest = off.saturating_sub(recorded);
         let gross = fold.work.saturating_add(fold.probes);

@@ -1,4 +1,5 @@
-//! A standstill: a run in which no thread used a CPU until it was ended; what each of its threads waited for.
+//! A standstill: a run in which no thread used a CPU until it was ended; what each of its threads
+//! waited for.
 //!
 //! A program that hangs is ended from outside: by Ctrl-C, a signal, `record --stall`. Its open
 //! tasks end at that moment, and the threads that ran them have been off the CPU for a while. If a

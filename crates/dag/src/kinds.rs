@@ -44,15 +44,16 @@ pub enum StartKind {
     /// After a signal: the previous strand, by a yield-continuation edge.
     AfterSignal,
     /// After a handoff: the previous strand, by a yield-continuation edge. If its thread had
-    /// waited, also the strand that ended the wait, by a signal edge ([`Dag::handoffs`](crate::Dag::handoffs)).
+    /// waited, also the strand that ended the wait, by a signal edge
+    /// ([`Dag::handoffs`](crate::Dag::handoffs)).
     AfterHandoff,
 }
 
 /// What ended a strand.
 ///
 /// A zero-length strand that follows a create at once is merged into the strand before it, so a
-/// strand can create several tasks at its end (see [`Tasks::creator`](crate::Tasks::creator)) and then still end in a
-/// wait, a yield, a signal or the task's end.
+/// strand can create several tasks at its end (see [`Tasks::creator`](crate::Tasks::creator)) and
+/// then still end in a wait, a yield, a signal or the task's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum EndKind {

@@ -6,8 +6,8 @@
 use crate::Dag;
 
 impl Dag {
-    /// The earliest end of a pool thread's last strand; 0 if a pool thread has no strand. After this
-    /// time the reason for a worker without a strand is not known, because the strands that it
+    /// The earliest end of a pool thread's last strand; 0 if a pool thread has no strand. After
+    /// this time the reason for a worker without a strand is not known, because the strands that it
     /// waited for may be missing. `None` if the whole trace was read, and for a section, whose
     /// threads have strands outside of it. O(strands).
     pub fn unread_from(&self) -> Option<u64> {

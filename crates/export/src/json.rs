@@ -239,8 +239,8 @@ impl Default for RowLimits {
 }
 
 impl RowLimits {
-    /// The number of blocks to write for a site that has `count`. `written` is the number written for
-    /// earlier sites, and is increased.
+    /// The number of blocks to write for a site that has `count`. `written` is the number written
+    /// for earlier sites, and is increased.
     pub fn blocks_of(&self, count: usize, written: &mut usize) -> usize {
         let blocks = count
             .min(self.blocks_each)

@@ -118,8 +118,8 @@ pub(crate) fn open_own_samples(hertz: u32) -> io::Result<OwnedFd> {
     open(&mut attributes(Some(hertz)), 0, -1)
 }
 
-/// Whether samples also cover the time that a process spends in the kernel, in system calls and page
-/// faults. That needs access to kernel events (kernel.perf_event_paranoid of 1 or less, or
+/// Whether samples also cover the time that a process spends in the kernel, in system calls and
+/// page faults. That needs access to kernel events (kernel.perf_event_paranoid of 1 or less, or
 /// CAP_PERFMON).
 pub fn kernel_is_sampled() -> bool {
     let mut attr = attributes(Some(1));

@@ -88,8 +88,8 @@ impl Builder {
         self.jobs.len()
     }
 
-    /// Builds them, one on each CPU at a time, and calls `report_progress` for each finished one. Returns the
-    /// failures, as sentences.
+    /// Builds them, one on each CPU at a time, and calls `report_progress` for each finished one.
+    /// Returns the failures, as sentences.
     pub fn build(
         &self,
         report_progress: impl Fn(usize) + Sync,

@@ -302,7 +302,8 @@ fn machine(view: &View) -> Option<Vec<Piece>> {
 
 /// Minimum number of samples in strands for a share of them.
 const MIN_SAMPLES: u64 = 50;
-/// Minimum share of the samples in strands that are a runtime's, in percent, that the report mentions.
+/// Minimum share of the samples in strands that are a runtime's, in percent, that the report
+/// mentions.
 const MIN_RUNTIME_PERCENT: u64 = 30;
 
 /// The share of the work in which a runtime created, queued and waited for tasks, in percent, by

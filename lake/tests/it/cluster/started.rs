@@ -120,8 +120,8 @@ fn an_executor_that_is_killed_in_the_middle_of_a_query_changes_no_answer() {
     panic!("no executor was killed in the middle of a query");
 }
 
-/// An executor that is stopped, or whose host is gone, closes no connection. Others may wait for its
-/// data for ever.
+/// An executor that is stopped, or whose host is gone, closes no connection. Others may wait for
+/// its data for ever.
 #[test]
 #[ignore = "needs Ballista's programs: cargo xtask test lake"]
 fn an_executor_that_stops_without_a_sign_ends_in_the_same_answer_or_an_error() {
