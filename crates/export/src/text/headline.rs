@@ -107,6 +107,11 @@ pub(super) fn opening(view: &View) -> Opening {
             ..opening_with(vec![strong(busy(view)), strong(largest_speedup(view))])
         },
     };
+    if let Some(percent) = runtime_percent(view).filter(|&percent| percent >= MOST) {
+        opening.verdict.push(strong(format!(
+            " By samples, {percent} % of its work is the runtime's, {RUNTIME_WORK}."
+        )));
+    }
     let limits = &view.report.work_span.limits;
     let region = limits::region(view.dag, limits);
     opening.more.extend(limits::sentences(limits, region));
@@ -306,6 +311,11 @@ const MIN_SAMPLES: u64 = 50;
 /// mentions.
 const MIN_RUNTIME_PERCENT: u64 = 30;
 
+/// The share from which it is most of the work: then the first sentences mention it.
+const MOST: u64 = 50;
+/// What a runtime does inside of strands.
+const RUNTIME_WORK: &str = "to create, queue and wait for tasks";
+
 /// The share of the work in which a runtime created, queued and waited for tasks, in percent, by
 /// samples; `None` if it is small or not known.
 fn runtime_percent(view: &View) -> Option<u64> {
@@ -319,9 +329,10 @@ fn runtime_percent(view: &View) -> Option<u64> {
 /// average strand, or is most of the work.
 fn small_tasks(view: &View) -> Option<Vec<Piece>> {
     let ws = &view.report.work_span;
-    let runtime = runtime_percent(view).map(|percent| {
+    let part = runtime_percent(view).filter(|&percent| percent < MOST);
+    let runtime = part.map(|percent| {
         plain(format!(
-            "By samples, {percent} % of the work is the runtime's, to create, queue and wait for tasks; parallelism and bounds include it."
+            "By samples, {percent} % of the work is the runtime's, {RUNTIME_WORK}; parallelism and bounds include it."
         ))
     });
     let Some(short) = short_strands(ws, view.measured) else {

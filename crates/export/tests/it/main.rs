@@ -14,6 +14,7 @@ mod pictures;
 mod profiles;
 mod scale;
 mod screen;
+mod runtime_share;
 mod short_strands;
 mod statistics;
 mod stretch;
