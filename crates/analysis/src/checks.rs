@@ -236,6 +236,13 @@ impl CpuAccount {
         self.difference() as f64 > self.process as f64 * CLOCK_SLACK + SLACK_NS
     }
 
+    /// The part of what is missing that each of `switches` context switches takes, if they explain
+    /// it: the process's clock includes them, and no thread's records do.
+    pub fn missing_per_switch(&self, switches: u64) -> Option<u64> {
+        let each = self.difference().checked_div(switches)?;
+        (self.is_off() && self.is_less() && each <= MAX_SWITCH_NS).then_some(each)
+    }
+
     /// Whether strands, workers and outside threads together used less than the process.
     pub fn is_less(&self) -> bool {
         self.parts() < self.process
@@ -433,5 +440,32 @@ fn sentence(dag: &Dag, check: &Check) -> String {
             "Samples and work contradict each other: the tasks ran for {reported} on the CPUs according to samples, and for \
             {against} according to their strands."
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CpuAccount;
+
+    /// A process of a second, of which `strands` ns are in strands.
+    fn account(strands: u64) -> CpuAccount {
+        CpuAccount {
+            process: 1_000_000_000,
+            strands,
+            between: 0,
+            outside: 0,
+        }
+    }
+
+    #[test]
+    fn context_switches_explain_missing_time_within_reason() {
+        let missing = |strands, switches| account(strands).missing_per_switch(switches);
+        assert_eq!(missing(700_000_000, 100_000), Some(3000));
+        // Too long for a switch.
+        assert_eq!(missing(700_000_000, 10_000), None);
+        assert_eq!(missing(700_000_000, 0), None);
+        // Within the error of the clocks, and more than the process used.
+        assert_eq!(missing(990_000_000, 100_000), None);
+        assert_eq!(missing(1_300_000_000, 100_000), None);
     }
 }

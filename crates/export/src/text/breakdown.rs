@@ -265,5 +265,13 @@ fn cpu_time(view: &View) -> Option<String> {
             if cpu.is_less() { "less" } else { "more" }
         );
     }
+    let switches = view.dag.meta.cpu.as_ref().map_or(0, |cpu| cpu.switches);
+    if let Some(each) = cpu.missing_per_switch(switches) {
+        text += &format!(
+            " It went into {} context switches, {} each, which are no thread's time.",
+            thousands(switches.into()),
+            ns(each)
+        );
+    }
     Some(text)
 }
