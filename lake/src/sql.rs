@@ -71,7 +71,8 @@ pub struct SqlArgs {
     #[arg(long, value_name = "ADDRESS", conflicts_with = "memory")]
     cluster: Option<String>,
     /// Longest wait for an answer of the cluster, as 90s, 30m or 2h
-    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time, requires = "cluster")]
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time)]
+    #[arg(requires = "cluster")]
     timeout: Duration,
 }
 

@@ -53,6 +53,7 @@ mod regions;
 mod report;
 mod right_size;
 mod runtime_gaps;
+mod runtime_samples;
 mod sample_profile;
 mod saturated;
 pub mod scale;

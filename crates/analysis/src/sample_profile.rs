@@ -12,6 +12,7 @@ use workspan_dag::{Dag, Frame, NONE, StrandId};
 use crate::blocks::CodeBlock;
 use crate::causes::{Cause, Finding};
 use crate::holder::CodePlace;
+use crate::runtime_samples::in_scheduler;
 
 /// What the name of a place in a module without symbols contains: its offset there
 /// (`linux-vdso.so.1+0x0`).
@@ -145,7 +146,7 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
     };
     // (own, critical) by stack, because many samples share one.
     let mut stacks = vec![(0u64, 0u64); samples.stacks.len()];
-    let (recording, in_scheduler) = (samples.in_recording(), samples.in_scheduler());
+    let (recording, in_scheduler) = (samples.in_recording(), in_scheduler(samples));
     for (&stack, &strand) in samples.stack.iter().zip(&samples.strand) {
         if strand == NONE {
             profile.outside += 1;

@@ -117,36 +117,6 @@ impl Frame {
             && !file.split('/').next().is_some_and(package)
     }
 
-    /// Whether it is code of a runtime that creates, queues and waits for tasks: a function of
-    /// its library or of its core, not one of its algorithms, such as a parallel sort.
-    pub fn is_scheduler(&self) -> bool {
-        let name = self.function.as_str();
-        let core = ["rayon_core", "crossbeam_deque", "crossbeam_epoch"];
-        let is_core = core.iter().any(|space| name.starts_with(space)) || name.contains("::r1::");
-        self.runtime && !self.is_recording() && (is_core || !name.contains("::"))
-    }
-
-    /// Whether it is a function of the C library that manages memory or makes a system call.
-    fn is_system_service(&self) -> bool {
-        const NAMES: [&str; 12] = [
-            "malloc",
-            "calloc",
-            "realloc",
-            "free",
-            "mmap",
-            "munmap",
-            "madvise",
-            "sched_yield",
-            "syscall",
-            "sysmalloc",
-            "__lll_lock_wait",
-            "__tls_get_addr",
-        ];
-        let name = self.function.trim_end_matches("64");
-        let is_unnamed = name.starts_with("libc.so") || name.starts_with("ld-linux");
-        self.file.is_none() && (is_unnamed || NAMES.contains(&name))
-    }
-
     /// Whether it stands for the recorder's code.
     pub fn is_recording(&self) -> bool {
         self.runtime && self.function == RECORDING
@@ -166,28 +136,10 @@ impl Samples {
 
     /// By stack: whether its innermost frame is the recorder's.
     pub fn in_recording(&self) -> Vec<bool> {
-        self.innermost(Frame::is_recording)
-    }
-
-    /// By stack: whether its innermost frame matches.
-    fn innermost(&self, matches_frame: impl Fn(&Frame) -> bool) -> Vec<bool> {
-        let is_match = |&frame: &u32| matches_frame(&self.frames[frame as usize]);
+        let innermost = |stack| self.stacks.get(stack).first();
+        let recording = |&frame: &u32| self.frames[frame as usize].is_recording();
         (0..self.stacks.len())
-            .map(|stack| self.stacks.get(stack).first().is_some_and(is_match))
-            .collect()
-    }
-
-    /// By stack: whether it is in the code of a runtime that schedules tasks
-    /// ([`Frame::is_scheduler`]), or in memory management or a system call on its behalf.
-    pub fn in_scheduler(&self) -> Vec<bool> {
-        let is_inside = |stack: &[u32]| {
-            let mut frames = stack.iter().map(|&frame| &self.frames[frame as usize]);
-            frames
-                .find(|frame| !frame.is_system_service())
-                .is_some_and(Frame::is_scheduler)
-        };
-        (0..self.stacks.len())
-            .map(|stack| is_inside(self.stacks.get(stack)))
+            .map(|stack| innermost(stack).is_some_and(recording))
             .collect()
     }
 

@@ -36,6 +36,7 @@ use std::time::{Duration, Instant};
 
 use self::chunks_by_thread::TraceChunks;
 pub(crate) use self::chunks_by_thread::damage_warning;
+pub(crate) use self::clock::POSSIBLE_RATES;
 use self::index::SidecarIndex;
 use self::places::Places;
 use crate::open::{Index, OpenOptions, TraceBytes};

@@ -95,6 +95,9 @@ pub struct Code {
     pub function_prefixes: &'static [&'static str],
     /// Folders in the paths of its sources and headers.
     pub folders: &'static [&'static str],
+    /// Prefixes of the functions, with their crate or namespaces, that create, queue and wait for
+    /// tasks. Its other functions with a `::` are algorithms, such as a parallel sort.
+    pub scheduler: &'static [&'static str],
 }
 
 /// Whether tasks of a runtime can be skipped to keep to an overhead budget, and the costs.
@@ -231,6 +234,14 @@ pub fn is_function(name: &str) -> bool {
         .iter()
         .flat_map(|runtime| runtime.code.function_prefixes);
     prefixes.any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a function of a runtime creates, queues or waits for tasks, as opposed to an algorithm
+/// of the runtime. All C functions do, and so does a library whose functions have no names.
+#[must_use]
+pub fn is_scheduler(function: &str) -> bool {
+    let mut prefixes = ALL.iter().flat_map(|runtime| runtime.code.scheduler);
+    !function.contains("::") || prefixes.any(|prefix| function.starts_with(prefix))
 }
 
 /// Whether an environment variable is a runtime's setting.

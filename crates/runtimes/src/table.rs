@@ -13,6 +13,7 @@ pub static ALL: [Runtime; 5] = [
             packages: &["rayon", "rayon-core", "crossbeam-deque"],
             // The folder of the stand-in's sources.
             folders: &["/stand-in/"],
+            scheduler: &["rayon_core", "crossbeam_deque", "crossbeam_epoch"],
             ..NO_CODE
         },
         thread_count_variable: Some("RAYON_NUM_THREADS"),
@@ -117,6 +118,7 @@ pub static ALL: [Runtime; 5] = [
         code: Code {
             namespaces: &["tbb", "oneapi"],
             folders: &["/oneapi/tbb/", "/include/tbb/"],
+            scheduler: &["tbb::detail::r1::"],
             ..NO_CODE
         },
         // It uses as many threads as the process has CPUs.
@@ -147,6 +149,7 @@ const NO_CODE: Code = Code {
     namespaces: &[],
     function_prefixes: &[],
     folders: &[],
+    scheduler: &[],
 };
 
 const LIBOMP: Library = Library {

@@ -28,7 +28,7 @@ use futures::future::{Either, select};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::NoAnswer;
+use super::{NoAnswer, PlanOutcome};
 use crate::root::Root;
 
 /// The port of a scheduler if its address has none.
@@ -46,14 +46,6 @@ const MAX_MESSAGE_BYTES: usize = 1 << 30;
 
 /// Time between two looks at the number of executors.
 const COUNT_INTERVAL: Duration = Duration::from_secs(2);
-
-/// What became of a plan that was sent to the cluster.
-pub enum Sent {
-    /// The answer.
-    Answer(SendableRecordBatchStream),
-    /// The cluster lost an executor meanwhile, so that there is no answer, or a wrong one.
-    LostExecutor,
-}
 
 /// A cluster, given by the address of its scheduler.
 #[derive(Debug, Clone)]
@@ -154,17 +146,17 @@ impl Cluster {
         &self,
         plan: Arc<dyn ExecutionPlan>,
         context: &SessionContext,
-    ) -> datafusion::error::Result<Sent> {
+    ) -> datafusion::error::Result<PlanOutcome> {
         let deadline = Instant::now() + self.timeout;
         let before = self.executors();
         let answer = std::pin::pin!(timeout_at(deadline, self.send(plan, context)));
         let loss = std::pin::pin!(self.loss(before));
         let stream = match select(answer, loss).await {
             Either::Left((answer, _)) => answer.map_err(|_| self.no_answer())??,
-            Either::Right(_) => return Ok(Sent::LostExecutor),
+            Either::Right(_) => return Ok(PlanOutcome::LostExecutor),
         };
         if self.executors() < before {
-            return Ok(Sent::LostExecutor);
+            return Ok(PlanOutcome::LostExecutor);
         }
         let schema = stream.schema();
         let cluster = self.clone();
@@ -180,7 +172,7 @@ impl Cluster {
             }
         });
         let bounded = RecordBatchStreamAdapter::new(schema, bounded);
-        Ok(Sent::Answer(Box::pin(bounded)))
+        Ok(PlanOutcome::Answer(Box::pin(bounded)))
     }
 
     /// Ends when the scheduler counts fewer executors than before. The others may then wait for the

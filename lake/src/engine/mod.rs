@@ -36,7 +36,7 @@ use crate::layout::RunName;
 use crate::root::Root;
 use crate::say;
 use crate::tables::{FOLDER_COLUMNS, LakeTable, named, tables};
-pub use cluster::{Cluster, Sent};
+pub use cluster::Cluster;
 use shown::{Files, FilteredStore};
 
 /// Maximum number of attempts for a query if the cluster loses executors.
@@ -49,6 +49,14 @@ pub struct Damage {
     pub file: String,
     /// The reason why it is damaged.
     pub why: String,
+}
+
+/// The outcome of a plan that was sent to a cluster.
+pub enum PlanOutcome {
+    /// The answer.
+    Answer(SendableRecordBatchStream),
+    /// The cluster lost an executor meanwhile, so that there is no answer, or a wrong one.
+    LostExecutor,
 }
 
 /// A cluster gave no answer in time.
@@ -177,8 +185,8 @@ impl Engine {
     ) -> anyhow::Result<SendableRecordBatchStream> {
         let plan = planned.create_physical_plan().await?;
         for _ in 0..ATTEMPTS {
-            let sent = cluster.execute(Arc::clone(&plan), &self.context).await;
-            if let Sent::Answer(stream) = sent.map_err(|error| self.failed(error))? {
+            let outcome = cluster.execute(Arc::clone(&plan), &self.context).await;
+            if let PlanOutcome::Answer(stream) = outcome.map_err(|error| self.failed(error))? {
                 return Ok(stream);
             }
             say!("the cluster lost an executor: the query is asked again");

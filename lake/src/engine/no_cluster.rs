@@ -4,19 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
+use super::PlanOutcome;
 use crate::root::Root;
-
-/// What became of a plan that was sent to a cluster.
-pub enum Sent {
-    /// The answer.
-    Answer(SendableRecordBatchStream),
-    /// The cluster lost an executor.
-    LostExecutor,
-}
 
 /// A cluster that cannot be opened.
 #[derive(Debug, Clone)]
@@ -47,7 +39,7 @@ impl Cluster {
         &self,
         _plan: Arc<dyn ExecutionPlan>,
         _context: &SessionContext,
-    ) -> datafusion::error::Result<Sent> {
+    ) -> datafusion::error::Result<PlanOutcome> {
         match *self {}
     }
 

@@ -68,7 +68,7 @@ function codePlace(
   );
 }
 
-/** How long a strand took, and what of it was not work. */
+/** The length of a strand, with its work and its time off the CPU if the two differ. */
 function tookOf(length: number, weight: number, d: StrandDetail | null): string {
   if (weight >= length * 0.995) return ticks(length);
   const off = d ? offCpuParts(d).map(([what, n]) => `${ticks(n)} ${what}`) : [];

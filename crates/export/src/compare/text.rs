@@ -279,15 +279,20 @@ fn columns_of(view: &View, page: &Page, label: usize) -> Vec<Vec<usize>> {
         .collect()
 }
 
+/// The heads of the columns of some sides.
+fn side_heads(view: &View, page: &Page, sides: &[usize]) -> String {
+    sides
+        .iter()
+        .map(|&i| right(page, view.side(i), NARROW_COLUMNS))
+        .collect()
+}
+
 fn many(view: &View, page: &mut Page) {
     for (n, sides) in columns_of(view, page, NAME_COLUMNS).into_iter().enumerate() {
         if n > 0 {
             page.blank();
         }
-        let heads: String = sides
-            .iter()
-            .map(|&i| right(page, view.side(i), NARROW_COLUMNS))
-            .collect();
+        let heads = side_heads(view, page, &sides);
         page.line(&[(Tone::Faint, format!("{:NAME_COLUMNS$}{heads}", ""))]);
         for row in view.c.quantities.iter().filter(|r| shown(r)) {
             let values: String = sides

@@ -107,7 +107,9 @@ pub(super) fn opening(view: &View) -> Opening {
             ..opening_with(vec![strong(busy(view)), strong(largest_speedup(view))])
         },
     };
-    if let Some(percent) = runtime_percent(view).filter(|&percent| percent >= MOST) {
+    if let Some(percent) = view.report.samples.runtime_percent()
+        && percent >= MAIN_RUNTIME_PERCENT
+    {
         opening.verdict.push(strong(format!(
             " By samples, {percent} % of its work is the runtime's, {RUNTIME_WORK}."
         )));
@@ -305,32 +307,20 @@ fn machine(view: &View) -> Option<Vec<Piece>> {
     Some(vec![plain(text + ".")])
 }
 
-/// Minimum number of samples in strands for a share of them.
-const MIN_SAMPLES: u64 = 50;
-/// Minimum share of the samples in strands that are a runtime's, in percent, that the report
-/// mentions.
-const MIN_RUNTIME_PERCENT: u64 = 30;
-
-/// The share from which it is most of the work: then the first sentences mention it.
-const MOST: u64 = 50;
+/// Shares of the work that are a runtime's, in percent: from the first on the report mentions them,
+/// from the second on in its first sentences.
+const NOTABLE_RUNTIME_PERCENT: u64 = 30;
+const MAIN_RUNTIME_PERCENT: u64 = 50;
 /// What a runtime does inside of strands.
 const RUNTIME_WORK: &str = "to create, queue and wait for tasks";
-
-/// The share of the work in which a runtime created, queued and waited for tasks, in percent, by
-/// samples; `None` if it is small or not known.
-fn runtime_percent(view: &View) -> Option<u64> {
-    let samples = &view.report.samples;
-    let percent = (100 * samples.in_runtime).checked_div(samples.inside)?;
-    let is_significant = samples.inside >= MIN_SAMPLES && percent >= MIN_RUNTIME_PERCENT;
-    is_significant.then_some(percent)
-}
 
 /// Says that tasks are small, whatever else limits the program: scheduling costs more than the
 /// average strand, or is most of the work.
 fn small_tasks(view: &View) -> Option<Vec<Piece>> {
     let ws = &view.report.work_span;
-    let part = runtime_percent(view).filter(|&percent| percent < MOST);
-    let runtime = part.map(|percent| {
+    let percent = view.report.samples.runtime_percent();
+    let notable = NOTABLE_RUNTIME_PERCENT..MAIN_RUNTIME_PERCENT;
+    let runtime = percent.filter(|percent| notable.contains(percent)).map(|percent| {
         plain(format!(
             "By samples, {percent} % of the work is the runtime's, {RUNTIME_WORK}; parallelism and bounds include it."
         ))

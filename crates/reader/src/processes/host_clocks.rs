@@ -14,14 +14,13 @@ use super::call_order;
 use super::clock_offsets::{ClockOffset, HostSpan, estimate};
 use super::matched_calls::{ThreadCall, number_launches};
 use super::members::Member;
+use crate::recorded::POSSIBLE_RATES;
 
 /// Nanoseconds in a second.
 const NS: u64 = 1_000_000_000;
 /// The largest time and the largest beginning of a process, in nanoseconds: 73 years. Damaged or
 /// hostile files may tell any.
 const MAX_NS: i128 = 1 << 61;
-/// Possible rates of ticks a second; any other rate is damage.
-const TICK_RATES: (f64, f64) = (1e3, 1e12);
 
 /// A host's ticks and its nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,16 +40,17 @@ impl HostTicks {
         let ns = last.ns.saturating_sub(first.ns);
         let ticks = last.ticks.saturating_sub(first.ticks);
         let is_ns = |member: &&Member| member.trace.header.clock == ClockKind::Nanoseconds;
-        let told = members.iter().map(|m| m.trace.raw.meta.tick_rate()).max();
+        let trace_rate = members.iter().map(|m| m.trace.raw.meta.tick_rate()).max();
         let ticks_per_second = match members.iter().any(is_ns) {
             true => NS as f64,
             false if ns >= 1000 && ticks > 0 => ticks as f64 * NS as f64 / ns as f64,
             // Killed at once, it left one reading.
-            false => told.unwrap_or(NS).max(1) as f64,
+            false => trace_rate.unwrap_or(NS).max(1) as f64,
         };
         HostTicks {
             first,
-            ticks_per_second: ticks_per_second.clamp(TICK_RATES.0, TICK_RATES.1),
+            ticks_per_second: ticks_per_second
+                .clamp(*POSSIBLE_RATES.start() as f64, *POSSIBLE_RATES.end() as f64),
         }
     }
 

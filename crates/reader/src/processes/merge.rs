@@ -46,9 +46,10 @@ pub(super) fn merge(members: Vec<Member>, clocks: Vec<HostClock>) -> Result<Merg
     let clock_errors = members.iter().map(|member| member.clock_error).collect();
     meta.warnings
         .extend(clocks.iter().filter_map(run::clock_warning));
-    let told = clocks.iter();
-    let told = told.map(|clock| (format!("clock of {}", clock.host), clock.describe()));
-    meta.facts.extend(told);
+    let clock_facts = clocks.iter();
+    let clock_facts =
+        clock_facts.map(|clock| (format!("clock of {}", clock.host), clock.describe()));
+    meta.facts.extend(clock_facts);
     let mut processes = Processes {
         clocks,
         ..Processes::default()

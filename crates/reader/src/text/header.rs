@@ -136,31 +136,31 @@ fn clocks(line: &Line<'_>) -> Result<Vec<HostClock>, Error> {
         return Ok(Vec::new());
     }
     let clock = |value| {
-        let told = line.inner(value, "clocks")?;
+        let fields = line.inner(value, "clocks")?;
         let signed = |plus: u64, minus: u64| {
             let whole = i128::from(plus) - i128::from(minus);
             whole.clamp(i64::MIN.into(), i64::MAX.into()) as i64
         };
-        let rate = |key: &str| match told.given(key) {
-            Some(_) => told.number(key),
+        let rate = |key: &str| match fields.given(key) {
+            Some(_) => fields.number(key),
             None => Ok(0.0),
         };
-        let uncertainty_ns = match told.given("uncertainty_ns") {
-            Some(_) => Some(told.whole("uncertainty_ns")?),
+        let uncertainty_ns = match fields.given("uncertainty_ns") {
+            Some(_) => Some(fields.whole("uncertainty_ns")?),
             None => None,
         };
         Ok::<_, Error>(HostClock {
-            host: told.text("host")?.to_owned(),
+            host: fields.text("host")?.to_owned(),
             offset_ns: signed(
-                told.whole_or("behind_ns", 0)?,
-                told.whole_or("ahead_ns", 0)?,
+                fields.whole_or("behind_ns", 0)?,
+                fields.whole_or("ahead_ns", 0)?,
             ),
             uncertainty_ns,
             drift: rate("slow_ppb")? - rate("fast_ppb")?,
-            bounds: told.whole_or("bounds", 0)?,
+            bounds: fields.whole_or("bounds", 0)?,
             contradictions: (
-                told.whole_or("contradictions", 0)?,
-                told.whole_or("contradict_by_ns", 0)?,
+                fields.whole_or("contradictions", 0)?,
+                fields.whole_or("contradict_by_ns", 0)?,
             ),
         })
     };

@@ -1,5 +1,5 @@
-//! Passes the recorder's variables to ranks on other hosts. Open MPI starts those by `ssh`, which
-//! passes nothing on but what Open MPI is told to; MPICH and Slurm pass the whole environment.
+//! Passes the recorder's variables to ranks on other hosts. Open MPI starts those by `ssh` and
+//! passes only the variables in its list. MPICH and Slurm pass the whole environment.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -16,21 +16,21 @@ const LAUNCHERS: [&str; 4] = ["mpirun", "mpiexec", "orterun", "prterun"];
 
 /// How the variables get into the launcher's list.
 #[derive(Debug, PartialEq, Eq)]
-enum Way {
+enum PassingMethod {
     /// By its environment, which launchers of other families ignore.
     Environment,
     /// By `-x` arguments, because the user gave some, and Open MPI refuses a mixture.
     Arguments,
     /// The user's own list replaces all others, or an `-x` is of an unknown program.
-    ByTheUser,
+    User,
 }
 
-fn way(program: &OsStr, arguments: &[OsString]) -> Way {
+fn passing_method(program: &OsStr, arguments: &[OsString]) -> PassingMethod {
     let has = |word: &str| arguments.iter().any(|argument| argument == word);
     match (has("-x"), has(PARAMETER)) {
-        (false, false) => Way::Environment,
-        (true, false) if is_open_mpi(program) => Way::Arguments,
-        _ => Way::ByTheUser,
+        (false, false) => PassingMethod::Environment,
+        (true, false) if is_open_mpi(program) => PassingMethod::Arguments,
+        _ => PassingMethod::User,
     }
 }
 
@@ -82,14 +82,14 @@ pub(crate) fn pass_variables(
         return None;
     }
     let names = variables(command);
-    match way(program, arguments) {
-        Way::Environment => {
+    match passing_method(program, arguments) {
+        PassingMethod::Environment => {
             let user = std::env::var_os(LIST).filter(|list| !list.is_empty());
             let all: Vec<OsString> = user.into_iter().chain(names).collect();
             command.env(LIST, all.join(OsStr::new(";")));
             None
         }
-        Way::Arguments => {
+        PassingMethod::Arguments => {
             let mut with = Command::new(command.get_program());
             for name in &names {
                 with.arg("-x").arg(name);
@@ -104,7 +104,7 @@ pub(crate) fn pass_variables(
             *command = with;
             None
         }
-        Way::ByTheUser => {
+        PassingMethod::User => {
             let names: Vec<String> = names
                 .iter()
                 .map(|name| name.to_string_lossy().into_owned())
@@ -133,8 +133,8 @@ mod tests {
             .env("LD_PRELOAD", "/tool/lib.so")
             .env("WORKSPAN_SPOOL_DIR", "/shared/spool")
             .env_remove("WORKSPAN_LIBRARY");
-        let told = pass_variables(&all[0], &all[1..], &mut command);
-        (command, told)
+        let message = pass_variables(&all[0], &all[1..], &mut command);
+        (command, message)
     }
 
     fn list(command: &Command) -> Option<String> {
@@ -144,28 +144,28 @@ mod tests {
     }
 
     #[test]
-    fn open_mpi_is_told_which_variables_to_pass() {
-        let (command, told) = passed("mpirun -n 4 --host a,b ./solve");
+    fn open_mpi_gets_the_list_of_variables() {
+        let (command, message) = passed("mpirun -n 4 --host a,b ./solve");
         let list = list(&command).unwrap();
         let names: Vec<&str> = list.split(';').collect();
         assert!(names.contains(&"LD_PRELOAD"), "{list}");
         assert!(names.contains(&"WORKSPAN_SPOOL_DIR"), "{list}");
         assert!(!list.contains("WORKSPAN_LIBRARY"), "{list}");
-        assert_eq!((told, command.get_args().count()), (None, 5));
+        assert_eq!((message, command.get_args().count()), (None, 5));
     }
 
     #[test]
     fn a_users_own_variables_stay() {
-        let (command, told) = passed("/usr/bin/mpirun.openmpi -x OMP_NUM_THREADS -n 4 ./solve");
+        let (command, message) = passed("/usr/bin/mpirun.openmpi -x OMP_NUM_THREADS -n 4 ./solve");
         let arguments: Vec<_> = command.get_args().collect();
         assert_eq!(arguments[..3], ["-x", "LD_PRELOAD", "-x"], "{arguments:?}");
         assert!(
             arguments.ends_with(&["-x", "OMP_NUM_THREADS", "-n", "4", "./solve"].map(OsStr::new))
         );
-        assert_eq!((list(&command), told), (None, None));
-        let (command, told) = passed("mpirun --mca mca_base_env_list A=1 -n 4 ./solve");
+        assert_eq!((list(&command), message), (None, None));
+        let (command, message) = passed("mpirun --mca mca_base_env_list A=1 -n 4 ./solve");
         assert_eq!(list(&command), None);
-        assert!(told.is_some_and(|told| told.contains("LD_PRELOAD, WORKSPAN_")));
+        assert!(message.is_some_and(|message| message.contains("LD_PRELOAD, WORKSPAN_")));
     }
 
     #[test]
@@ -175,8 +175,8 @@ mod tests {
             "mpiexec.hydra -n 4 ./solve",
             "./solve -x y",
         ] {
-            let (command, told) = passed(other);
-            assert_eq!((list(&command), told), (None, None), "{other}");
+            let (command, message) = passed(other);
+            assert_eq!((list(&command), message), (None, None), "{other}");
         }
     }
 }

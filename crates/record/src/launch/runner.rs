@@ -91,9 +91,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
                     command.env(environment::SCHEDSTAT, "1");
                 }
                 if follow
-                    && let Some(told) = remote_ranks::pass_variables(&file, &args, &mut command)
+                    && let Some(message) = remote_ranks::pass_variables(&file, &args, &mut command)
                 {
-                    say!("workspan: {told}");
+                    say!("workspan: {message}");
                 }
             }
             Some(reason) => {

@@ -11,6 +11,7 @@ use anyhow::Context;
 use workspan_fold::ThreadTails;
 use workspan_fold::{FoldOptions, StealKind};
 use workspan_reader::packed;
+use workspan_runtimes::Runtime;
 use workspan_symbols::Workspace;
 use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
 use workspan_trace::entry::{Finished, Note, PlaceEntry};
@@ -80,25 +81,25 @@ pub struct Settings<'a> {
     pub is_running: bool,
 }
 
-/// A note on what a thread may run while a task waits on it, if all of the process's `runtimes`
-/// restrict that and the environment, which the process inherits from us, does not change it.
-fn tasks_in_waits(runtimes: &[String]) -> Option<Note> {
-    let limits = |note: &String| {
-        let variable = workspan_runtimes::Runtime::from_note(note)?.stealing_constraint?;
-        let value = std::env::var(variable).unwrap_or_default();
-        (value.trim() != "0").then_some(())
-    };
-    let all = !runtimes.is_empty() && runtimes.iter().all(|note| limits(note).is_some());
-    all.then(|| Note::new(key::TASKS_IN_WAITS, "descendants"))
+/// Whether `is_so` holds for all runtimes of the process, and there is one.
+fn all_runtimes(notes: &[String], is_so: impl Fn(&Runtime) -> bool) -> bool {
+    let mut runtimes = notes.iter().map(|note| Runtime::from_note(note));
+    !notes.is_empty() && runtimes.all(|runtime| runtime.is_some_and(&is_so))
 }
 
-/// A note if all of the process's `runtimes` have one queue of tasks a team.
-fn task_queue(runtimes: &[String]) -> Option<Note> {
-    let is_shared = |note: &String| {
-        workspan_runtimes::Runtime::from_note(note).is_some_and(|runtime| runtime.shared_queue)
+/// Facts about how the process's runtimes find tasks: that a thread may not run every task while a
+/// task waits on it, unless the environment, which the process inherits from us, changes that, and
+/// that the threads of a team share a queue.
+fn scheduling_facts(runtimes: &[String]) -> impl Iterator<Item = Note> {
+    let restrains = |runtime: &Runtime| {
+        let variable = runtime.stealing_constraint;
+        variable.is_some_and(|name| std::env::var(name).unwrap_or_default().trim() != "0")
     };
-    let all = !runtimes.is_empty() && runtimes.iter().all(is_shared);
-    all.then(|| Note::new(key::TASK_QUEUE, "shared"))
+    let waits =
+        all_runtimes(runtimes, restrains).then(|| Note::new(key::TASKS_IN_WAITS, "descendants"));
+    let queue = all_runtimes(runtimes, |runtime| runtime.shared_queue)
+        .then(|| Note::new(key::TASK_QUEUE, "shared"));
+    waits.into_iter().chain(queue)
 }
 
 /// Writes the trace of `spool`, with the kernel's observations of its process, to `output`, a new
@@ -164,8 +165,7 @@ pub fn finalize(
         .chain(folder)
         .chain(off_cpu.notes(process_facts.estimated))
         .chain(off_cpu.samples.notes())
-        .chain(tasks_in_waits(&process_facts.all(key::RUNTIME)))
-        .chain(task_queue(&process_facts.all(key::RUNTIME)))
+        .chain(scheduling_facts(&process_facts.all(key::RUNTIME)))
         .chain((unseen_ns > 0).then(|| Note::new(key::UNSEEN_OFF_NS, unseen_ns.to_string())))
         .chain(costs)
         .collect();

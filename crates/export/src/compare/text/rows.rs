@@ -2,7 +2,7 @@
 
 use workspan_analysis::compare::{Difference, Quantity, Value};
 
-use super::{NARROW_COLUMNS, View, columns_of, open_end, right, tone};
+use super::{NARROW_COLUMNS, View, columns_of, open_end, right, side_heads, tone};
 use crate::compare::change::{mark, relative, signed_time};
 use crate::compare::names::ns;
 use crate::page::{Page, Tone, plain, strong};
@@ -98,10 +98,7 @@ fn table(view: &View, page: &mut Page, title: &str, rows: &[Row]) {
             if n > 0 {
                 page.blank();
             }
-            let heads: String = sides
-                .iter()
-                .map(|&i| right(page, view.side(i), NARROW_COLUMNS))
-                .collect();
+            let heads = side_heads(view, page, &sides);
             page.line(&[strong(format!("  {title}")), (Tone::Faint, heads)]);
             for row in worth.iter().take(view.rows) {
                 let values: String = sides

@@ -1,0 +1,57 @@
+//! Which samples are in a runtime's own code, which creates, queues and waits for tasks. Inside
+//! strands, that time is part of the work.
+
+use workspan_dag::{Frame, Samples};
+
+use crate::sample_profile::SampleProfile;
+
+/// Functions of the C library that manage memory or make a system call, without a suffix `64`.
+const SYSTEM_SERVICES: [&str; 12] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "mmap",
+    "munmap",
+    "madvise",
+    "sched_yield",
+    "syscall",
+    "sysmalloc",
+    "__lll_lock_wait",
+    "__tls_get_addr",
+];
+
+/// Minimum number of samples in strands for a share of them.
+const MIN_SAMPLES: u64 = 50;
+
+/// By stack: whether it is in a runtime's code for tasks, or in memory management or a system call
+/// on its behalf.
+pub(crate) fn in_scheduler(samples: &Samples) -> Vec<bool> {
+    let is_inside = |stack: &[u32]| {
+        let mut frames = stack.iter().map(|&frame| &samples.frames[frame as usize]);
+        frames
+            .find(|frame| !is_system_service(frame))
+            .is_some_and(is_scheduler)
+    };
+    (0..samples.stacks.len())
+        .map(|stack| is_inside(samples.stacks.get(stack)))
+        .collect()
+}
+
+fn is_scheduler(frame: &Frame) -> bool {
+    frame.runtime && !frame.is_recording() && workspan_runtimes::is_scheduler(&frame.function)
+}
+
+fn is_system_service(frame: &Frame) -> bool {
+    let name = frame.function.trim_end_matches("64");
+    let is_unnamed = name.starts_with("libc.so") || name.starts_with("ld-linux");
+    frame.file.is_none() && (is_unnamed || SYSTEM_SERVICES.contains(&name))
+}
+
+impl SampleProfile {
+    /// The share of the work in which a runtime created, queued and waited for tasks, in percent,
+    /// rounded down; `None` with fewer than 50 samples in strands.
+    pub fn runtime_percent(&self) -> Option<u64> {
+        (self.inside >= MIN_SAMPLES).then(|| 100 * self.in_runtime / self.inside)
+    }
+}
