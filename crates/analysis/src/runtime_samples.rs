@@ -1,5 +1,5 @@
-//! Which samples are in a runtime's own code, which creates, queues and waits for tasks. Inside
-//! strands, that time is part of the work.
+//! Which stacks are in a runtime's own code, which creates, queues and waits for tasks, or in the
+//! recorder's. Inside strands, the runtime's time is part of the work.
 
 use workspan_dag::{Frame, Samples};
 
@@ -27,14 +27,24 @@ const MIN_SAMPLES: u64 = 50;
 /// By stack: whether it is in a runtime's code for tasks, or in memory management or a system call
 /// on its behalf.
 pub(crate) fn in_scheduler(samples: &Samples) -> Vec<bool> {
-    let is_inside = |stack: &[u32]| {
+    on_behalf_of(samples, is_scheduler)
+}
+
+/// By stack: whether it is in the recorder, or in memory management or a system call on its behalf.
+pub(crate) fn in_recorder(samples: &Samples) -> Vec<bool> {
+    on_behalf_of(samples, Frame::is_recording)
+}
+
+/// By stack: whether the innermost frame that is no service of the system is `wanted`.
+fn on_behalf_of(samples: &Samples, wanted: impl Fn(&Frame) -> bool) -> Vec<bool> {
+    let is_wanted = |stack: &[u32]| {
         let mut frames = stack.iter().map(|&frame| &samples.frames[frame as usize]);
         frames
             .find(|frame| !is_system_service(frame))
-            .is_some_and(is_scheduler)
+            .is_some_and(&wanted)
     };
     (0..samples.stacks.len())
-        .map(|stack| is_inside(samples.stacks.get(stack)))
+        .map(|stack| is_wanted(samples.stacks.get(stack)))
         .collect()
 }
 

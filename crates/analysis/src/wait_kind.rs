@@ -4,6 +4,7 @@ use workspan_dag::{Dag, NONE, PlaceId, Stop, WaitKind, WaitKinds};
 
 use crate::causes::Cause;
 use crate::lock_across_join::{HeldLock, locks_across_joins};
+use crate::runtime_samples::in_recorder;
 
 impl From<WaitKind> for Cause {
     /// The cause that blocked time of this kind is charged to.
@@ -23,6 +24,8 @@ impl From<WaitKind> for Cause {
 pub(crate) struct StopCauses<'a> {
     kinds: WaitKinds<'a>,
     across: Vec<HeldLock>,
+    /// By stack: whether it is the recorder's.
+    in_recorder: Vec<bool>,
 }
 
 impl<'a> StopCauses<'a> {
@@ -31,13 +34,17 @@ impl<'a> StopCauses<'a> {
         StopCauses {
             kinds: WaitKinds::new(&dag.samples),
             across: locks_across_joins(dag),
+            in_recorder: in_recorder(&dag.samples),
         }
     }
 
-    /// The cause of `stop`, whose index is `number`.
+    /// The cause of `stop`, whose index is `number`; [`Cause::None`] if the thread waited in the
+    /// recorder, for which the program has no reason. Waits that the process logged are its own.
     pub(crate) fn of(&mut self, number: u32, stop: &Stop) -> Cause {
+        let in_recorder = self.in_recorder.get(stop.stack as usize);
         match self.held(number) {
             Some(_) => Cause::LockAcrossJoin,
+            None if stop.wait.is_none() && in_recorder.is_some_and(|&is| is) => Cause::None,
             None => Cause::from(self.kinds.of(stop)),
         }
     }

@@ -99,8 +99,11 @@ impl<'a> OffCpu<'a> {
             // Outside the pool this is not worker time.
             Some(OffCpuReason::Blocked) if !self.dag.is_worker(thread as u32) => return,
             Some(OffCpuReason::Blocked) => {
-                let key = CodeBlock::from_strand(self.dag, now.strand);
                 let cause = self.waits.during(thread as u32, since, time);
+                let key = match cause {
+                    Cause::None => CodeBlock::whole_site(NONE),
+                    _ => CodeBlock::from_strand(self.dag, now.strand),
+                };
                 let task = self.dag.strands.task[now.strand as usize];
                 let book = match cause == Cause::Sleep && self.dag.is_thread_task(task) {
                     true => &mut self.asleep,

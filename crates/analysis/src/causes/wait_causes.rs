@@ -112,7 +112,9 @@ fn usual_causes(dag: &Dag, of_stops: &[Cause]) -> BTreeMap<CodeBlock, Cause> {
     let usual = |(block, of_block): (CodeBlock, BTreeMap<Cause, u64>)| {
         let all: u64 = of_block.values().sum();
         let (cause, most) = of_block.into_iter().max_by_key(|&(_, count)| count)?;
-        let tells = all >= MIN_STACKS && most * 100 >= all * MIN_USUAL_PERCENT;
+        let enough = all >= MIN_STACKS && most * 100 >= all * MIN_USUAL_PERCENT;
+        // A single stack in the recorder is reason enough not to blame the program.
+        let tells = enough || cause == Cause::None && most == all;
         (tells && cause != Cause::Blocked).then_some((block, cause))
     };
     stacks.into_iter().filter_map(usual).collect()

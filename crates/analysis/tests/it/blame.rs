@@ -333,12 +333,22 @@ fn a_preempted_worker_is_free_for_nobody() {
 /// Twelve times off the CPU for 10 ticks. `known` of them have a stack, `of_read` of these in
 /// `read`, the others elsewhere.
 fn stops(known: usize, of_read: usize) -> Report {
-    let mut lines = String::from(
-        r#"{"ev":"begin","t":0,"w":0,"task":0}
-{"ev":"frame","frame":0,"function":"read"}
-{"ev":"frame","frame":1,"function":"work","file":"a.rs","line":6}
-{"ev":"stack","stack":0,"frames":[0,1]}
-{"ev":"stack","stack":1,"frames":[1]}
+    stops_in(
+        r#"{"ev":"frame","frame":0,"function":"read"}"#,
+        known,
+        of_read,
+    )
+}
+
+/// The same, with another frame than that of `read`.
+fn stops_in(frame: &str, known: usize, of_read: usize) -> Report {
+    let mut lines = format!(
+        r#"{{"ev":"begin","t":0,"w":0,"task":0}}
+{frame}
+{{"ev":"frame","frame":1,"function":"work","file":"a.rs","line":6}}
+{{"ev":"frame","frame":2,"function":"syscall"}}
+{{"ev":"stack","stack":0,"frames":[2,0,1]}}
+{{"ev":"stack","stack":1,"frames":[1]}}
 "#,
     );
     for i in 0..12 {
@@ -371,4 +381,18 @@ fn stops_without_a_stack_are_what_nearly_all_of_their_block_are() {
     // Of two kinds.
     assert_eq!(lost(10, 9), (110, 10));
     assert_eq!(lost(10, 8), (80, 40));
+}
+
+#[test]
+fn waits_in_the_recorder_are_no_finding_about_the_program() {
+    let recorder = r#"{"ev":"frame","frame":0,"function":"recording (workspan)","runtime":true}"#;
+    let lost = |known, in_recorder| {
+        let report = stops_in(recorder, known, in_recorder);
+        (lost(&report, Cause::None), lost(&report, Cause::Blocked))
+    };
+    assert_eq!(lost(12, 12), (120, 0));
+    assert_eq!(lost(1, 1), (120, 0));
+    // Of two kinds.
+    assert_eq!(lost(12, 6), (60, 60));
+    assert_eq!(lost(2, 1), (10, 110));
 }
