@@ -16,7 +16,6 @@ use crate::kept_parts::{Parts, Signals};
 use crate::lock::Lock;
 use crate::spool::{ChunkPlace, MappedChunk};
 use crate::wire::{self, Kind};
-use workspan_trace::event::Events;
 use workspan_trace::thread_state::ThreadState;
 
 /// The size of all chunks of events, in bytes.
@@ -110,15 +109,13 @@ impl ChunkQueue {
 }
 
 /// Applies the records in a thread's chunk to its state.
-pub(crate) fn pass(open: &mut ThreadState, chunk: &MappedChunk, base_ticks: u64) {
+pub(crate) fn pass(open: &mut ThreadState, chunk: &MappedChunk) {
     let committed = chunk.committed().load(Ordering::Relaxed) as usize;
     let length = committed.min(chunk.capacity());
     // SAFETY: the chunk is mapped, and its thread, which calls this, writes nothing to it
     // meanwhile.
     let payload = unsafe { core::slice::from_raw_parts(chunk.payload(), length) };
-    for (_, event) in Events::new(payload, base_ticks) {
-        open.pass(&event);
-    }
+    open.pass_all(payload);
 }
 
 /// Writes the thread's state at the head of its new chunk.

@@ -33,6 +33,7 @@ use crate::wire::Kind;
 use workspan_fold::OffCpuWindow;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{CpuReading, ThreadEntry};
+use workspan_trace::thread_state::ThreadState;
 
 pub(crate) use chunks::{long_record, refill};
 pub(crate) use end::{abandon, at_ends, thread_ends};
@@ -49,8 +50,8 @@ pub(crate) struct Owner {
     chunk: Option<MappedChunk>,
     /// The rest of the first chunk of a thread that ended; the next thread begins there.
     rest: Option<MappedChunk>,
-    /// Set if only parts of the run are kept.
-    at_base: Option<kept_chunks::BaseState>,
+    /// The state of the thread where its chunk begins. Set if only parts of the run are kept.
+    at_base: Option<Box<ThreadState>>,
     /// The last address at which a record may begin. With counters, the handle's own limit is null,
     /// so that every record goes through [`refill`].
     limit: *mut u8,
@@ -182,10 +183,7 @@ fn new_handle() -> *mut Handle {
     let number = recording.threads.fetch_add(1, Ordering::Relaxed);
     let now = clock::now();
     let mut fresh = Owner::new(number, now);
-    fresh.at_base = recording
-        .ring
-        .is_some()
-        .then(|| kept_chunks::BaseState::new(now));
+    fresh.at_base = recording.ring.is_some().then(Box::default);
     fresh.counters = recording.counters.open(recording);
     if recording.cpu_clocks {
         fresh.cpu = cpu_clock::Reading::now();

@@ -6,8 +6,8 @@
 //! of what ran before are not in the trace, and a reader turns such tasks into roots.
 
 use crate::entry::push_varint;
-use crate::event::Event;
-use crate::wire::Kind;
+use crate::event::{Event, Events};
+use crate::wire::{self, Kind};
 
 /// The state of a task on a thread's stack, as in [`Kind::Restart`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -113,6 +113,103 @@ impl ThreadState {
     /// Applies a record to the state.
     pub fn pass(&mut self, event: &Event<'_>) {
         self.pass_to(event, &mut ());
+    }
+
+    /// Applies all records of a chunk's payload to the state.
+    ///
+    /// A recorder that keeps parts of a run does this on the program's threads. The state does not
+    /// depend on times, sites and names, so the operands of frequent records are skipped rather
+    /// than decoded.
+    pub fn pass_all(&mut self, payload: &[u8]) {
+        let mut at = 0;
+        loop {
+            at = self.pass_frequent(payload, at);
+            let Some(rest) = payload.get(at..) else {
+                return;
+            };
+            let mut rest = Events::new(rest, 0);
+            let Some((_, event)) = rest.next() else {
+                return;
+            };
+            self.pass(&event);
+            at += rest.offset();
+        }
+    }
+
+    /// Applies the records from `at` on, up to the first one that is not frequent, has an unusual
+    /// form, or is near the payload's end. Returns where that one begins.
+    #[inline]
+    fn pass_frequent(&mut self, payload: &[u8], mut at: usize) -> usize {
+        while let Some(room) = payload.get(at..).and_then(<[u8]>::first_chunk) {
+            let mut record = RecordStart::new(room);
+            let kind = room[0] & 31;
+            if kind == Kind::Begin as u8 {
+                record.skip(2);
+                self.push(None, &mut ());
+            } else if kind == Kind::End as u8 {
+                self.pop(&Event::End, &mut ());
+            } else if kind == Kind::EndResume as u8 {
+                self.pop(&Event::EndResume, &mut ());
+                self.resume(&mut ());
+            } else if kind == Kind::Create as u8 {
+                let Some(flags) = record.small_number() else {
+                    break;
+                };
+                let is_scoped = u64::from(flags) & wire::create::SCOPED != 0;
+                record.skip(if is_scoped { 3 } else { 1 });
+                self.current(&mut ());
+                add(&mut self.tasks, 1);
+            } else if kind == Kind::Join as u8 {
+                record.skip(1);
+                self.stop(&Event::Join { site: 0 }, &mut ());
+                add(&mut self.tasks, 2);
+                self.push(None, &mut ());
+            } else if kind == Kind::Next as u8 {
+                self.push(None, &mut ());
+            } else if kind == Kind::Resume as u8 {
+                self.resume(&mut ());
+            } else {
+                break;
+            }
+            at += record.at;
+        }
+        at
+    }
+}
+
+/// The number of bytes that must be readable where a frequent record begins: a head has at most 8,
+/// and each of up to four numbers at most 9.
+const RECORD_ROOM: usize = 48;
+
+/// The beginning of a record, and how much of it has been skipped.
+struct RecordStart<'a> {
+    bytes: &'a [u8; RECORD_ROOM],
+    at: usize,
+}
+
+impl RecordStart<'_> {
+    /// A record whose head has been read.
+    #[inline(always)]
+    fn new(bytes: &[u8; RECORD_ROOM]) -> RecordStart<'_> {
+        let at = 1 + usize::from(bytes[0] >> 5);
+        RecordStart { bytes, at }
+    }
+
+    /// The next number if it takes a single byte.
+    #[inline(always)]
+    fn small_number(&mut self) -> Option<u8> {
+        let byte = self.bytes.get(self.at).filter(|&&byte| byte & 1 == 1)?;
+        self.at += 1;
+        Some(byte >> 1)
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, numbers: usize) {
+        for _ in 0..numbers {
+            // The number of trailing zeros of a number's first byte says how long it is.
+            let first = self.bytes.get(self.at).copied().unwrap_or(1);
+            self.at += first.trailing_zeros() as usize + 1;
+        }
     }
 }
 
@@ -370,6 +467,62 @@ mod tests {
             );
         }
         assert_eq!((open.tasks, open.scopes, open.yields), (5, 0, 1));
+    }
+
+    /// A chunk is passed as its records are one by one, wherever it is cut.
+    #[test]
+    fn all_records_at_once_are_all_records_in_turn() {
+        let mut bytes = Vec::new();
+        let mut seed = 7u64;
+        let mut random = move |below: u64| {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (seed >> 33) % below
+        };
+        for _ in 0..3_000 {
+            let kinds = [
+                (Kind::Begin, 2),
+                (Kind::End, 0),
+                (Kind::EndResume, 0),
+                (Kind::Create, 4),
+                (Kind::Join, 1),
+                (Kind::Next, 0),
+                (Kind::Resume, 0),
+                (Kind::Wait, 2),
+                (Kind::Yield, 1),
+                (Kind::Leave, 1),
+                (Kind::SkipBegin, 2),
+                (Kind::Scope, 1),
+            ];
+            let (kind, mut operands) = kinds[random(kinds.len() as u64) as usize];
+            let mut head = [0u8; 16];
+            let ticks = random(1 << 20) >> random(20);
+            // SAFETY: 16 bytes are more than the 9 that a head may touch.
+            let end = unsafe { wire::put_head(head.as_mut_ptr(), kind, ticks) };
+            bytes.extend(&head[..end as usize - head.as_ptr() as usize]);
+            if kind == Kind::Create {
+                let flags = random(8);
+                operands = 2 + 2 * u64::from(flags & wire::create::SCOPED != 0);
+                push_varint(&mut bytes, flags);
+                operands -= 1;
+            }
+            for operand in 0..operands {
+                let is_wait = kind == Kind::Wait && operand == 1;
+                let number = u64::MAX >> random(64);
+                push_varint(&mut bytes, if is_wait { 0 } else { number });
+            }
+        }
+        for cut in (0..200).chain(bytes.len() - 200..=bytes.len()) {
+            let payload = &bytes[..cut];
+            let mut in_turn = ThreadState::default();
+            for (_, event) in Events::new(payload, 0) {
+                in_turn.pass(&event);
+            }
+            let mut at_once = ThreadState::default();
+            at_once.pass_all(payload);
+            assert_eq!(at_once, in_turn, "cut at {cut}");
+        }
     }
 
     #[test]

@@ -15,9 +15,9 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering;
 
-use super::{MappedChunk, Spool};
+use super::{ChunkPlace, MappedChunk, Spool};
 use crate::system;
-use workspan_trace::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, MOVING, SEALED};
+use workspan_trace::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, FLAGS_AT, MOVING, SEALED};
 use workspan_trace::hand_off;
 
 /// A piece of the file for several consecutive sealed chunks. It is not mapped.
@@ -29,26 +29,33 @@ pub(crate) struct Piece {
 
 impl Spool {
     /// Empties the chunk and gives it the header `next`, after its contents were written elsewhere
-    /// in the file. Returns false, with the chunk unchanged, if that could not be done.
+    /// in the file: to the place of an old chunk that `unused` returns, or to a new place. Returns
+    /// the place, or `None`, with the chunk unchanged, if that could not be done.
     ///
     /// # Safety
     /// The chunk belongs to the calling thread only, and has a mapping of its own.
-    pub(crate) unsafe fn move_out(&self, chunk: MappedChunk, next: ChunkHeader) -> bool {
+    pub(crate) unsafe fn move_out(
+        &self,
+        chunk: MappedChunk,
+        next: ChunkHeader,
+        unused: impl FnOnce() -> Option<ChunkPlace>,
+    ) -> Option<ChunkPlace> {
         if self.is_full() || self.moving.swap(true, Ordering::Acquire) {
-            return false;
+            return None;
         }
+        let old = unused().filter(|old| old.size == chunk.size);
         // SAFETY: the caller guarantees what `copy` requires.
-        let copied = unsafe { self.copy(chunk) }.is_some();
+        let place = unsafe { self.copy(chunk, old) };
         self.moving.store(false, Ordering::Release);
-        if copied {
+        if place.is_some() {
             hand_off::replace(&chunk, next, &[]);
         }
-        copied
+        place
     }
 
     /// # Safety
     /// The same as for [`Spool::move_out`].
-    unsafe fn copy(&self, chunk: MappedChunk) -> Option<()> {
+    unsafe fn copy(&self, chunk: MappedChunk, old: Option<ChunkPlace>) -> Option<ChunkPlace> {
         let committed = chunk.committed().load(Ordering::Relaxed) as usize;
         // SAFETY: the chunk is mapped, and only the calling thread stores to it.
         let (head, capacity) = unsafe {
@@ -58,10 +65,22 @@ impl Spool {
         };
         let (records, header) = (capacity.get(..committed)?, ChunkHeader::decode(head)?);
         let fd = self.file.number()?;
-        let offset = self.next.fetch_add(chunk.size as u64, Ordering::Relaxed);
-        // The next mapping of a chunk finds the reason of the failure again, and reports it.
-        self.allocate(fd, offset, chunk.size).ok()?;
-        self.write_chunk(header, records, offset)
+        let offset = match old {
+            Some(old) => {
+                // Readers skip the old chunk before its header changes.
+                write_at(fd, &[MOVING], old.offset + FLAGS_AT as u64)?;
+                old.offset
+            }
+            None => {
+                let offset = self.next.fetch_add(chunk.size as u64, Ordering::Relaxed);
+                // The next mapping of a chunk finds the reason of the failure again, and reports it.
+                self.allocate(fd, offset, chunk.size).ok()?;
+                offset
+            }
+        };
+        self.write_chunk(header, records, offset)?;
+        let size = chunk.size;
+        Some(ChunkPlace { offset, size })
     }
 
     /// Writes a sealed chunk, which readers skip until it is complete.

@@ -161,12 +161,9 @@ fn renew(handle: *mut Handle) {
             (Some(recording), Some(chunk)) => {
                 let began = folding::begins(recording, &mut *owner);
                 let folded = folding::fold_chunk(recording, &mut *owner, chunk);
-                // A thread whose chunks have reached full size keeps its last one.
-                let keeps = recording.ring.is_none()
-                    && chunk.capacity() + CHUNK_HEADER_SIZE >= SIZES[SIZES.len() - 1];
                 kept_chunks::pass(&mut *owner, &chunk);
                 let next = next_header(recording, &*owner);
-                let moved = !folded && keeps && recording.spool.move_out(chunk, next);
+                let moved = !folded && move_out(recording, chunk, next);
                 if !folded && !moved {
                     (*owner).chunk = None;
                     kept_chunks::seal(recording, chunk, (*handle).last);
@@ -191,6 +188,22 @@ fn renew(handle: *mut Handle) {
             }
         }
     }
+}
+
+/// Empties the chunk of a thread whose chunks have reached full size, so that the thread keeps it.
+/// Its contents are written elsewhere in the file first. Returns false, with the chunk unchanged,
+/// if that could not be done.
+///
+/// # Safety
+/// The chunk belongs to the calling thread only.
+unsafe fn move_out(recording: &Recording, chunk: MappedChunk, next: ChunkHeader) -> bool {
+    if let Some(ring) = &recording.ring {
+        // SAFETY: the caller guarantees the chunk.
+        return unsafe { kept_chunks::move_out(recording, ring, chunk, next) };
+    }
+    let is_full_size = chunk.capacity() + CHUNK_HEADER_SIZE >= SIZES[SIZES.len() - 1];
+    // SAFETY: the caller guarantees the chunk; a chunk of full size has a mapping of its own.
+    is_full_size && unsafe { recording.spool.move_out(chunk, next, || None) }.is_some()
 }
 
 /// Writes a record of any length through the handle: `length` bytes of operands, at time `now`.

@@ -1,45 +1,47 @@
 //! The chunks of a thread if only parts of the run are kept ([`crate::chunk_queue`]).
 
 use super::Owner;
-use crate::chunk_queue;
+use crate::chunk_queue::{self, ChunkQueue};
 use crate::process::Recording;
 use crate::spool::MappedChunk;
-use workspan_trace::thread_state::ThreadState;
-
-/// The state of a thread where its chunk begins.
-pub(super) struct BaseState {
-    open: Box<ThreadState>,
-    /// The time from which the chunk's records count, in ticks.
-    base: u64,
-}
-
-impl BaseState {
-    /// For a thread that begins, with nothing open.
-    pub(super) fn new(base: u64) -> BaseState {
-        BaseState {
-            open: Box::default(),
-            base,
-        }
-    }
-}
+use workspan_trace::chunk::ChunkHeader;
 
 /// Applies a chunk's records to the state with which the next chunk begins.
 pub(super) fn pass(owner: &mut Owner, chunk: &MappedChunk) {
-    if let Some(at) = &mut owner.at_base {
-        chunk_queue::pass(&mut at.open, chunk, at.base);
+    if let Some(open) = &mut owner.at_base {
+        chunk_queue::pass(open, chunk);
     }
 }
 
 /// Writes the open state into the handle's empty chunk, unless it is the thread's first one.
 pub(super) fn restart(owner: &mut Owner) {
-    let Some(at) = &mut owner.at_base else {
+    let Some(open) = &owner.at_base else {
         return;
     };
-    at.base = owner.handle.last;
     if owner.chunks > 1 {
         // SAFETY: the handle is the calling thread's; its chunk is empty.
-        unsafe { chunk_queue::restart(&raw mut owner.handle, &at.open) };
+        unsafe { chunk_queue::restart(&raw mut owner.handle, open) };
     }
+}
+
+/// Empties a full chunk, after its contents were written to the end of the queue. Returns false,
+/// with the chunk unchanged, if that could not be done.
+///
+/// # Safety
+/// The chunk belongs to the calling thread only.
+pub(super) unsafe fn move_out(
+    recording: &Recording,
+    ring: &ChunkQueue,
+    chunk: MappedChunk,
+    next: ChunkHeader,
+) -> bool {
+    let (from, to) = (chunk.base_ns(), next.base_ns);
+    // SAFETY: the caller guarantees the chunk; chunks of a ring have mappings of their own.
+    let place = unsafe { recording.spool.move_out(chunk, next, || ring.take(to)) };
+    if let Some(place) = place {
+        ring.put(from, to, place);
+    }
+    place.is_some()
 }
 
 /// Seals a chunk that is no longer written to and whose last record is at time `last`. If only
