@@ -66,6 +66,21 @@ pub struct RunPlace {
 }
 
 impl RunPlace {
+    /// The place of the run that a file in a lake belongs to; `None` if the file is not a run's or
+    /// is not in the folders of a project and a day.
+    pub fn of_file(path: &Path) -> Option<RunPlace> {
+        let run = RunName::of_file(path)?;
+        let parts: Vec<_> = path.parts().collect();
+        let mut folders = parts.iter().rev().skip(1);
+        let mut value = |name: &str| {
+            let value = folders.next()?.as_ref().strip_prefix(name)?;
+            Some(value.to_owned())
+        };
+        let day = value("day=")?;
+        let project = value("project=")?;
+        Some(RunPlace { project, day, run })
+    }
+
     /// The path of the run's file for a table.
     pub fn file(&self, root: &Root, table: &str) -> Path {
         root.table(table)
@@ -112,6 +127,21 @@ mod tests {
         assert_eq!(project_name("sort-2.1"), "sort-2.1");
         assert_eq!(project_name("a b/../ü=1"), "a_b_..___1");
         assert_eq!(project_name(".."), "_");
+    }
+
+    #[test]
+    fn the_place_of_a_file_is_in_its_path() {
+        let root = Root::open("/runs").unwrap_or_else(|e| panic!("{e}"));
+        let of = |path: &Path| RunPlace::of_file(path).map(|place| place.file(&root, RUNS));
+        let path = "runs/v1/runs/project=p-1/day=2026-11-23/0123456789abcdef.parquet";
+        assert_eq!(of(&Path::from(path)), Some(Path::from(path)));
+        for other in [
+            "runs/v1/runs/0123456789abcdef.parquet",
+            "runs/v1/runs/day=2026-11-23/project=p/0123456789abcdef.parquet",
+            "runs/v1/runs/project=p/day=2026-11-23/0123.parquet",
+        ] {
+            assert_eq!(of(&Path::from(other)), None, "{other}");
+        }
     }
 
     #[test]

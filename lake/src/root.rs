@@ -97,11 +97,6 @@ impl Root {
         self.prefix.clone().join(table)
     }
 
-    /// The address of a table's folder.
-    pub fn table_url(&self, table: &str) -> String {
-        format!("{}{}/", self.top, self.table(table))
-    }
-
     /// A path of the store as shown to the user: below the root's own name.
     pub fn shown(&self, path: &Path) -> String {
         let inside = path.prefix_match(&self.prefix).map(|parts| {

@@ -166,8 +166,8 @@ const LIBOMP: Library = Library {
     silencing_setting: Some((
         "OMP_TOOL",
         "disabled",
-        "OMP_TOOL=disabled is set, which turns off the interface (OMPT) it tells of itself by; \
-         unset it",
+        "OMP_TOOL=disabled is set, which turns off the interface (OMPT) through which it reports \
+         its events; unset it",
     )),
 };
 

@@ -19,10 +19,19 @@ use crate::tables::LakeTable;
 /// Number of files that are examined at the same time.
 const AT_ONCE: usize = 32;
 
+/// A file with a footer that is intact and of the right table.
+#[derive(Debug)]
+pub struct IntactFile {
+    /// The file's path and size.
+    pub meta: ObjectMeta,
+    /// The number of its rows.
+    pub rows: u64,
+}
+
 /// The files of a table.
 pub struct TableFiles {
     /// The intact files, sorted by path.
-    pub whole: Vec<Path>,
+    pub intact: Vec<IntactFile>,
     /// The damaged files.
     pub damaged: BTreeMap<Path, Damage>,
 }
@@ -62,23 +71,25 @@ pub async fn of_table(
             Some(_) => check_footer(root, table, &file).await,
             None => Err("is not a file of a run".to_owned()),
         };
-        (file.location, checked)
+        (file, checked)
     });
     let mut found = TableFiles {
-        whole: Vec::new(),
+        intact: Vec::new(),
         damaged: BTreeMap::new(),
     };
     let mut checked = checked.buffered(AT_ONCE);
-    while let Some((path, checked)) = checked.next().await {
+    while let Some((meta, checked)) = checked.next().await {
         match checked {
-            Ok(()) => found.whole.push(path),
+            Ok(rows) => found.intact.push(IntactFile { meta, rows }),
             Err(why) => {
-                let file = root.shown(&path);
-                found.damaged.insert(path, Damage { file, why });
+                let file = root.shown(&meta.location);
+                found.damaged.insert(meta.location, Damage { file, why });
             }
         }
     }
-    found.whole.sort();
+    found
+        .intact
+        .sort_by(|a, b| a.meta.location.cmp(&b.meta.location));
     Ok(found)
 }
 
@@ -89,8 +100,8 @@ async fn listed(root: &Root, table: &str) -> anyhow::Result<Vec<ObjectMeta>> {
 }
 
 /// Checks the footer of a file: the file must be of this table, with its present columns. A file of
-/// an older version may lack columns.
-async fn check_footer(root: &Root, table: &LakeTable, file: &ObjectMeta) -> Result<(), String> {
+/// an older version may lack columns. Returns the number of rows.
+async fn check_footer(root: &Root, table: &LakeTable, file: &ObjectMeta) -> Result<u64, String> {
     let footer = footer(root, file).await?;
     let notes = footer.file_metadata().key_value_metadata();
     let mut notes_of_table = notes.into_iter().flatten().filter(|n| n.key == TABLE_KEY);
@@ -116,12 +127,12 @@ async fn check_footer(root: &Root, table: &LakeTable, file: &ObjectMeta) -> Resu
             ));
         }
     }
-    Ok(())
+    Ok(footer.file_metadata().num_rows().max(0) as u64)
 }
 
 /// Those of `paths` that cannot be read completely.
-pub async fn damaged(root: &Root, paths: &[Path]) -> Vec<(Path, Damage)> {
-    let read = stream::iter(paths.iter().cloned()).map(|path| async move {
+pub async fn damaged(root: &Root, paths: impl Iterator<Item = &Path>) -> Vec<(Path, Damage)> {
+    let read = stream::iter(paths.cloned()).map(|path| async move {
         let why = read_all(root, &path).await.err();
         let file = root.shown(&path);
         why.map(|why| (path, Damage { file, why }))

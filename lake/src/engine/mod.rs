@@ -1,9 +1,9 @@
 //! Answers queries with DataFusion. Tables are sets of files. Memory is bounded; data beyond the
 //! bound goes to temporary files.
 //!
-//! A table of the engine is the set of files that [`files`] found to be intact and that belong to a
-//! run in the lake. The engine lists files through [`shown`], which hides all others. With a
-//! cluster the engine makes the plan, and [`cluster`] executes it.
+//! A table of the engine ([`run_files`]) is the set of files that [`files`] found to be intact and
+//! that belong to a run in the lake. With a cluster the engine makes the plan, and [`cluster`]
+//! executes it.
 
 #[cfg(feature = "cluster")]
 mod cluster;
@@ -11,22 +11,18 @@ mod cluster;
 #[path = "no_cluster.rs"]
 mod cluster;
 mod files;
-mod shown;
+mod run_files;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use datafusion::arrow::datatypes::DataType;
 use datafusion::config::Dialect;
-use datafusion::datasource::file_format::parquet::ParquetFormat;
-use datafusion::datasource::listing::{
-    ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
-};
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
@@ -35,9 +31,9 @@ use object_store::path::Path;
 use crate::layout::RunName;
 use crate::root::Root;
 use crate::say;
-use crate::tables::{FOLDER_COLUMNS, LakeTable, named, tables};
+use crate::tables::{LakeTable, named, tables};
 pub use cluster::Cluster;
-use shown::{Files, FilteredStore};
+use run_files::RunFiles;
 
 /// Maximum number of attempts for a query if the cluster loses executors.
 const ATTEMPTS: usize = 3;
@@ -79,10 +75,9 @@ pub struct Engine {
     /// True if the last query reads tables of the lake.
     reads_lake: bool,
     context: SessionContext,
-    files: Files,
     runs: BTreeSet<RunName>,
-    /// The files of each table that was used in a query.
-    asked: BTreeMap<String, Vec<Path>>,
+    /// The tables that were used in a query.
+    asked: BTreeMap<String, Arc<RunFiles>>,
     left_out: BTreeMap<Path, Damage>,
 }
 
@@ -114,15 +109,13 @@ impl Engine {
                 root.name
             );
         }
-        let files = Files::default();
-        let context = context(&root, memory, &files, cluster.is_some())?;
+        let context = context(&root, memory, cluster.is_some())?;
         Ok(Engine {
             root,
             memory,
             cluster,
             reads_lake: false,
             context,
-            files,
             runs,
             asked: BTreeMap::new(),
             left_out: BTreeMap::new(),
@@ -218,26 +211,18 @@ impl Engine {
         }
         let found = files::of_table(&self.root, table, &self.runs, &self.left_out).await?;
         self.left_out.extend(found.damaged);
-        if found.whole.is_empty() && table.is_detail() {
+        if found.intact.is_empty() && table.is_detail() {
             bail!(
                 "no run of {} has the table `{}`: it is only of runs that `workspan lake add --detail` added",
                 self.root.name,
                 table.name
             );
         }
-        self.files.show(&found.whole);
-        let folders = FOLDER_COLUMNS.iter();
-        let folders = folders.map(|(name, _)| ((*name).to_owned(), DataType::Utf8));
-        let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
-            .with_file_extension(".parquet")
-            .with_table_partition_cols(folders.collect());
-        let url = ListingTableUrl::parse(self.root.table_url(table.name))?;
-        let config = ListingTableConfig::new(url)
-            .with_listing_options(options)
-            .with_schema(table.schema());
-        let provider = Arc::new(ListingTable::try_new(config)?);
+        let store = ObjectStoreUrl::parse(&self.root.top)?;
+        let files = Arc::new(RunFiles::new(table.schema(), store, found.intact));
+        let provider = Arc::clone(&files);
         self.context.register_table(table.name, provider)?;
-        self.asked.insert(table.name.to_owned(), found.whole);
+        self.asked.insert(table.name.to_owned(), files);
         Ok(())
     }
 
@@ -248,18 +233,15 @@ impl Engine {
     /// The store does not answer.
     pub async fn leave_out_damaged(&mut self) -> anyhow::Result<bool> {
         let mut found = false;
-        for paths in self.asked.values() {
-            for (path, damage) in files::damaged(&self.root, paths).await {
+        for table in self.asked.values() {
+            for (path, damage) in files::damaged(&self.root, table.paths()).await {
                 found = true;
                 self.left_out.insert(path, damage);
             }
         }
         if found {
-            // The engine caches listings.
-            self.files = Files::default();
             self.asked.clear();
-            let is_cluster = self.cluster.is_some();
-            self.context = context(&self.root, self.memory, &self.files, is_cluster)?;
+            self.context = context(&self.root, self.memory, self.cluster.is_some())?;
         }
         Ok(found)
     }
@@ -270,18 +252,12 @@ impl Engine {
     }
 }
 
-fn context(
-    root: &Root,
-    memory: usize,
-    files: &Files,
-    is_cluster: bool,
-) -> anyhow::Result<SessionContext> {
+fn context(root: &Root, memory: usize, is_cluster: bool) -> anyhow::Result<SessionContext> {
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
         .build_arc()
         .context("starting the query engine")?;
-    let store = FilteredStore::new(Arc::clone(&root.store), files.clone());
-    runtime.register_object_store(&root.top, Arc::new(store));
+    runtime.register_object_store(&root.top, Arc::clone(&root.store));
     let config = if is_cluster {
         Cluster::settings()
     } else {

@@ -197,7 +197,7 @@ fn own_threads_beyond_the_cpus_are_no_other_programs() {
     if cpus >= 12 || json.get("samples").is_none() {
         return skipped(
             "own_threads",
-            "too many CPUs, or the kernel does not tell of switches",
+            "too many CPUs, or the kernel does not report context switches",
         );
     }
     finding(&json, "oversubscription");

@@ -155,9 +155,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
     if !never.is_empty() {
         note(
             "warning",
-            &format!(
-                "This version of LLVM OpenMP does not tell of all that happens (events {never:?})"
-            ),
+            &format!("This version of LLVM OpenMP does not report all events (missing: {never:?})"),
         );
     }
     1

@@ -133,7 +133,7 @@ fn warn_of_chunks() {
     if !HAS_WARNED.load(Ordering::Relaxed) && !HAS_WARNED.swap(true, Ordering::Relaxed) {
         start::note(
             "warning",
-            "This version of LLVM OpenMP does not tell of loop chunks: a thread's share of a loop shows as one",
+            "This version of LLVM OpenMP does not report loop chunks: each thread's share of a loop appears as one chunk",
         );
     }
 }

@@ -41,7 +41,7 @@ pub fn unexpected_warnings(dag: &Dag) -> Vec<&str> {
     let tells_chunks = openmp(Family::Llvm, Language::C).is_ok_and(|c| c.tells_loop_chunks());
     let mut primitives = dag.places.iter().map(|place| place.primitive.as_deref());
     let misses_chunks = !tells_chunks && primitives.any(|primitive| primitive == Some("loop"));
-    let known = |warning: &&str| misses_chunks && warning.contains("does not tell of loop chunks");
+    let known = |warning: &&str| misses_chunks && warning.contains("does not report loop chunks");
     let warnings = dag.meta.warnings.iter().map(String::as_str);
     warnings.filter(|warning| !known(warning)).collect()
 }
