@@ -13,10 +13,6 @@ use anyhow::{anyhow, bail};
 use ballista_core::BALLISTA_VERSION;
 use ballista_core::execution_plans::execute_physical_plan;
 use ballista_core::extension::SessionConfigExt;
-use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
-use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::ExecutionPlan;
@@ -197,7 +193,6 @@ impl Cluster {
         plan: Arc<dyn ExecutionPlan>,
         context: &SessionContext,
     ) -> datafusion::error::Result<SendableRecordBatchStream> {
-        let plan = without_statistics_of_files(plan)?;
         let config = context.copied_config();
         let codec = config.ballista_physical_extension_codec();
         execute_physical_plan::<PhysicalPlanNode>(
@@ -319,34 +314,6 @@ fn answer(mut stream: TcpStream, host: &str, path: &str) -> std::io::Result<Stri
         asked.and(read)?;
     }
     Ok(String::from_utf8_lossy(&answer).into_owned())
-}
-
-/// The plan with only the names of its files. The statistics of each file's columns were used for
-/// planning and are no longer needed. They take ten times as much space as the name, so with them a
-/// message would have room for only a tenth of the files.
-fn without_statistics_of_files(
-    plan: Arc<dyn ExecutionPlan>,
-) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
-    let shortened = plan.transform_down(|node| {
-        let source = node.downcast_ref::<DataSourceExec>();
-        let scan = source.and_then(|exec| exec.data_source().downcast_ref::<FileScanConfig>());
-        let Some(scan) = scan else {
-            return Ok(Transformed::no(node));
-        };
-        let group = |group: &FileGroup| {
-            let files = group.iter().map(|file| PartitionedFile {
-                statistics: None,
-                ..file.clone()
-            });
-            FileGroup::new(files.collect())
-        };
-        let groups = scan.file_groups.iter().map(group).collect();
-        let scan = FileScanConfigBuilder::from(scan.clone()).with_file_groups(groups);
-        Ok(Transformed::yes(DataSourceExec::from_data_source(
-            scan.build(),
-        )))
-    })?;
-    Ok(shortened.data)
 }
 
 #[cfg(test)]
