@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { codeColour } from "../codeColours";
+import { CodeLabel } from "../components/CodeLabel";
 import { paintOf } from "../components/widgets";
 import { count, plural, percent, plainNumber, ticks, rowLabel } from "../format";
 import { hover, runMeta, selection } from "../store";
@@ -81,7 +82,7 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
                       aria-label={`${name}${r.strands > 1 ? ` ${count(r.strands)}` : ""}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plainNumber(r.busy)} workers busy`}
                     >
                       <Swatch scene={scene} code={r.code} />
-                      {name}
+                      <CodeLabel label={name} />
                       {r.strands > 1 && <small> {count(r.strands)}</small>}
                     </button>
                   </td>

@@ -86,7 +86,7 @@ export function paintDag(pen: Pen, p: Picture): BoxOf {
         criticalOf(f) && p.look.critical ? p.look.t.path : colourOf(f, p.look).fill,
       );
     }
-    for (const title of titles) title();
+    for (const title of titles) title(thick);
     names(pen, p, where, seen, thick);
     callout(pen, p, where);
     if (p.hovered && p.hovered !== p.selected)
@@ -129,10 +129,10 @@ function groups(
   p: Picture,
   where: BoxOf,
   seen: Map<DagNode, DetailLevel>,
-): (() => void)[] {
+): ((thick: readonly Route[]) => void)[] {
   const { t } = p.look;
-  // Drawn after the links, which would otherwise cross them.
-  const titles: (() => void)[] = [];
+  // Drawn after the links, where no thick one crosses them.
+  const titles: ((thick: readonly Route[]) => void)[] = [];
   for (const f of p.model.frames) {
     if (!hasFrame(f) || seen.get(f) !== 2) continue;
     const b = where(f);
@@ -143,15 +143,30 @@ function groups(
     });
     const how: TextStyle = { size: 10.5, colour: t.fg3, halo: t.panel };
     // The titles of lower frames would overlap.
-    if (b.h >= MIN_TITLED)
-      titles.push(() =>
-        pen.text(
-          shorten(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how),
-          b.x + 2,
-          b.y - 4,
-          how,
-        ),
+    if (b.h < MIN_TITLED) continue;
+    const words = shorten(
+      pen,
+      [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "),
+      b.w,
+      how,
+    );
+    const w = pen.measure(words, how);
+    const right = b.x + b.w - w - 2;
+    const spots: [number, number][] = [
+      [b.x + 2, b.y - 4],
+      [right, b.y - 4],
+      [right, b.y + 13],
+      [b.x + 4, b.y + b.h - 5],
+      [right, b.y + b.h - 5],
+    ];
+    titles.push((thick) => {
+      const free = spots.find(
+        ([x, y], i) =>
+          !isCrossed({ x, y: y - 9, w, h: 11 }, thick) &&
+          (i < 2 || p.model.boxes.every((n) => areApart(where(n), { x, y: y - 9, w, h: 11 }))),
       );
+      pen.text(words, ...(free ?? spots[0]!), how);
+    });
   }
   return titles;
 }

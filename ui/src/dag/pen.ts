@@ -58,8 +58,8 @@ export const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans
 const font = (h: TextStyle): string => `${h.weight ?? 400} ${h.size}px ${h.mono ? MONO : SANS}`;
 
 /**
- * The text, shortened to `width` if necessary, with an ellipsis before a final line number; empty
- * if not even three letters fit.
+ * The text, shortened to `width` if necessary, with an ellipsis before a final line number, or that
+ * number alone; empty if not even three letters fit.
  */
 export function shorten(pen: Pen, words: string, width: number, how: TextStyle): string {
   if (width <= 0) return "";
@@ -67,7 +67,10 @@ export function shorten(pen: Pen, words: string, width: number, how: TextStyle):
   // Blocks of one function differ only by their lines.
   const line = /:\d+$/.exec(words)?.[0] ?? "";
   const name = words.slice(0, words.length - line.length);
-  return shortened(pen, name, line, width, how) || shortened(pen, name, "", width, how);
+  const both = shortened(pen, name, line, width, how);
+  if (both || !line) return both;
+  const alone = `…${line}`;
+  return pen.measure(alone, how) <= width ? alone : shortened(pen, name, "", width, how);
 }
 
 /**

@@ -100,6 +100,10 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
 /** Causes whose place is the machine or a pool, not a line of code. */
 const WITHOUT_LINE = new Set(["descheduled", "oversubscription", "other-pool"]);
 
+/** The line that a finding names in its title and wherever a view says what limits the run. */
+export const lineOf = (f: FindingWords): FindingWords["source"] =>
+  WITHOUT_LINE.has(f.id) ? null : f.source;
+
 /** `Split merge — sort.rs:43`; for an unknown cause, the report's sentence. */
 export function findingTitle(
   f: FindingWords,
@@ -108,7 +112,8 @@ export function findingTitle(
 ): Words {
   const words = command(f, place, run);
   if (!words) return f.title;
-  if (!f.source || WITHOUT_LINE.has(f.id)) return words;
-  const { file, line } = f.source;
+  const at = lineOf(f);
+  if (!at) return words;
+  const { file, line } = at;
   return [...words, word(" — "), { text: `${fileName(file)}:${line}`, as: "place", file, line }];
 }

@@ -6,7 +6,7 @@ import { count, ticks as timeOf } from "../format";
 import { registerExport } from "../export/export";
 import { runMeta, selection, source } from "../store";
 import { csvText, svgText } from "./export";
-import { gestures } from "./gestures";
+import { gestures, pointAgain } from "./gestures";
 import { registerKeys } from "./commands";
 import { StrandTable } from "./StrandTable";
 import { Toolbar } from "./Toolbar";
@@ -45,8 +45,9 @@ function Loaded({ meta }: { meta: RunMeta }) {
       source,
       () => {
         if (tabled.current) setDrawn((n) => n + 1);
-        // Facts that the tooltip requested may have arrived.
-        if (pointed.peek()) pointed.value = { ...pointed.peek()! };
+        // Another strand may be under the pointer now, and facts that the tooltip requested may have
+        // arrived.
+        pointAgain(made, pointed);
       },
       shown.current,
     );
