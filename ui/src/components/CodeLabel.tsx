@@ -1,6 +1,8 @@
-/** A code's label that is shortened before its line number: blocks of one function differ by it. */
+import { labelEnd } from "../format";
+
+/** A code's label that is shortened before its line number or address. */
 export function CodeLabel({ label }: { label: string }) {
-  const line = /:\d+$/.exec(label)?.[0] ?? "";
+  const line = labelEnd(label);
   if (!line) return <>{label}</>;
   return (
     <span class="code-label">

@@ -83,7 +83,7 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
                     >
                       <Swatch scene={scene} code={r.code} />
                       <CodeLabel label={name} />
-                      {r.strands > 1 && <small> {count(r.strands)}</small>}
+                      {r.strands > 1 && <small>×{count(r.strands)}</small>}
                     </button>
                   </td>
                   <td class={`dag-dim ${rowLabel(scene.run, r.row).length > 5 ? "dag-long" : ""}`}>
@@ -99,7 +99,7 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
                     />
                   </td>
                   <td class="dag-r">{ticks(r.weight)}</td>
-                  <td class="dag-r">{r.busy.toFixed(1)}</td>
+                  <td class="dag-r">{plainNumber(r.busy)}</td>
                 </tr>
               );
             })}

@@ -26,9 +26,10 @@ const code = (text: string): Words[number] => ({ text, as: "code" });
 /** The code of a finding: the function with its samples, or otherwise the calls around it. */
 export function codeWords(f: FindingWords, place: FindingPlace | undefined, run: RunMeta): Words {
   const label = f.show.code === null ? undefined : run.codes[f.show.code]?.label;
-  // `merge` is a function; `msort:55` and `after msort:55` are positions.
-  if (label && !/:\d+$/.test(label)) return [code(label)];
+  // `merge` is a function; `msort:55` and `after msort` are positions.
+  if (label && !/^after |:\d+$/.test(label)) return [code(label)];
   const { from, to } = place ?? { from: null, to: null };
+  if (label && !from?.function && /^after /.test(label)) return [word("the code "), code(label)];
   if (from?.primitive && from.kind.startsWith("after_"))
     return [
       word(`the code after the ${from.primitive}`),
@@ -41,6 +42,7 @@ export function codeWords(f: FindingWords, place: FindingPlace | undefined, run:
     ];
   const site = f.show.site === null ? undefined : run.sites[f.show.site];
   if (site?.function) return [word("the tasks of "), code(site.function)];
+  if (label && !/:\d+$/.test(label)) return [code(label)];
   return [word(site && site.label !== "root" ? "its tasks" : "this part")];
 }
 
