@@ -131,6 +131,7 @@ function groups(
   seen: Map<DagNode, DetailLevel>,
 ): ((thick: readonly Route[]) => void)[] {
   const { t } = p.look;
+  const written: Room[] = [];
   // Drawn after the links, where no thick one crosses them.
   const titles: ((thick: readonly Route[]) => void)[] = [];
   for (const f of p.model.frames) {
@@ -160,12 +161,18 @@ function groups(
       [right, b.y + b.h - 5],
     ];
     titles.push((thick) => {
-      const free = spots.find(
-        ([x, y], i) =>
-          !isCrossed({ x, y: y - 9, w, h: 11 }, thick) &&
-          (i < 2 || p.model.boxes.every((n) => areApart(where(n), { x, y: y - 9, w, h: 11 }))),
+      const at = ([x, y]: [number, number]): Room => ({ x, y: y - 9, w, h: 11 });
+      const apart = spots.filter((spot) => written.every((other) => areApart(at(spot), other)));
+      const free = apart.find(
+        (spot) =>
+          !isCrossed(at(spot), thick) &&
+          (spots.indexOf(spot) < 2 || p.model.boxes.every((n) => areApart(where(n), at(spot)))),
       );
-      pen.text(words, ...(free ?? spots[0]!), how);
+      // Two titles on one spot could not be read; the tooltip has both.
+      const spot = free ?? apart[0];
+      if (!spot) return;
+      pen.text(words, ...spot, how);
+      written.push(at(spot));
     });
   }
   return titles;
@@ -357,6 +364,7 @@ function names(
   }
 }
 
+/** A rectangle on the screen that a text takes. */
 type Room = Omit<Rect, "spine">;
 
 /** Whether a line crosses a rectangle; routes consist of horizontal and vertical parts. */
