@@ -120,4 +120,31 @@ export default function (suite) {
     check(/-\d+/.test(decodeURIComponent(hash)), hash);
     check((await t.page.locator(".whatif .line.chosen").count()) === 3, "not three lines");
   });
+
+  for (const [width, height, beside] of [
+    [2560, 1440, true],
+    [1440, 900, false],
+  ])
+    suite.test(
+      `at ${width}x${height} the table is ${beside ? "beside" : "below"} the DAGs, and the page does not move`,
+      { ...two, viewport: { width, height } },
+      async (t) => {
+        await t.open("tab=compare");
+        await t.page.waitForSelector(".compare section[aria-label='What changed where']");
+        const top = (name) =>
+          t.page.evaluate(
+            (n) => document.querySelector(`section[aria-label='${n}']`).getBoundingClientRect().top,
+            name,
+          );
+        const apart = (await top("What changed where")) - (await top("DAGs"));
+        check(beside ? Math.abs(apart) < 2 : apart > 100, `${apart} pixels apart`);
+        // A search in the page scrolls whatever can be scrolled, which would hide the heading.
+        const moved = await t.page.evaluate(() => {
+          const main = document.querySelector("main");
+          main.scrollTo(0, 400);
+          return main.scrollTop;
+        });
+        check(moved === 0, `main was scrolled by ${moved}`);
+      },
+    );
 }

@@ -162,4 +162,59 @@ export default function (suite) {
     }
     if (own.length > 1) check(before[0] < before[1], `first ${before[0]}, then ${before[1]}`);
   });
+
+  suite.test(
+    "the tooltip names what is under a pointer that rests",
+    { files: [suite.runs.simulated] },
+    async (t) => {
+      await open(t);
+      const { page } = t;
+      const box = await page.evaluate(() => {
+        const { scene } = window.__timeline;
+        const { boxes, scale } = scene;
+        let best = 0;
+        for (let i = 1; i < boxes.n; i++)
+          if (boxes.x1[i] - boxes.x0[i] > boxes.x1[best] - boxes.x0[best]) best = i;
+        const left = Math.max(boxes.x0[best], scale.x0);
+        const right = Math.min(boxes.x1[best], scale.x0 + scale.width);
+        const y = window.__timeline.rowMiddle(boxes.row[best]) + 1;
+        return { x: (left + right) / 2, y };
+      });
+      await hover(page, box);
+      const both = () =>
+        page.evaluate(({ x, y }) => {
+          const { meta, scene } = window.__timeline;
+          const hit = window.__timeline.at(x, y);
+          const wanted = hit?.kind === "box" ? scene.boxes : null;
+          return {
+            kind: hit?.kind ?? "nothing",
+            wanted: wanted && meta.threads[wanted.row[hit.index]].label,
+            codes: meta.codes.map((c) => c.label),
+            lines: document.querySelector(".tl-tip")?.innerText ?? null,
+          };
+        }, box);
+      const first = await until(async () => {
+        const seen = await both();
+        return seen.lines && seen;
+      }, "a tooltip");
+      check(first.wanted && first.lines.includes(`on ${first.wanted}`), JSON.stringify(first));
+      // The drawer moves the rows away from under the pointer; `o` changes their order.
+      for (const [what, change] of [
+        ["a click", () => page.mouse.down().then(() => page.mouse.up())],
+        ["another order", () => page.keyboard.press("o")],
+        ["another zoom", () => page.keyboard.press("w")],
+      ]) {
+        await change();
+        await page.waitForTimeout(700);
+        await idle(page);
+        const now = await both();
+        check(
+          now.kind === "box"
+            ? now.lines?.includes(`on ${now.wanted}`)
+            : !now.codes.includes(now.lines?.split("\n")[0]),
+          `after ${what}: ${JSON.stringify(now)}`,
+        );
+      }
+    },
+  );
 }

@@ -1,7 +1,13 @@
-/** Print: one A4 page a tab, with the run's name and the whole view. */
+/**
+ * Print: one A4 page a tab, with the run's name and the whole view; further pages for the rows of
+ * many workers.
+ */
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { check, until } from "./harness.mjs";
+import { manyWorkers } from "./textTraces.mjs";
 
 const TABS = [
   "summary",
@@ -65,6 +71,41 @@ export default function (suite) {
         }
       },
     );
+
+  const many = join(suite.browser.folder, "many-rows.jsonl");
+  writeFileSync(many, manyWorkers(90));
+  suite.test("rows of many workers follow on further pages", { files: [many] }, async (t) => {
+    await t.open("tab=timeline");
+    await until(
+      () => t.page.evaluate(() => window.__timeline?.scene && !window.__timeline.busy),
+      "the timeline to have all its tiles",
+    );
+    const compact = await t.page.evaluate(() => window.__timeline.scene.bands.rows.compact);
+    check(compact, "the rows of the window are not compact");
+    const pdf = await t.page.pdf({ preferCSSPageSize: true, printBackground: true });
+    const { pages } = pagesOf(pdf);
+    check(pages === 6, `${pages} pages for all rows and five times 18`);
+    const further = await t.page.evaluate(() => {
+      dispatchEvent(new Event("beforeprint"));
+      const [, ...sheets] = document.querySelectorAll(".print-sheet");
+      const said = sheets.map((sheet) => ({
+        title: sheet.querySelector("header").innerText,
+        rows: [...sheet.querySelectorAll("svg text")]
+          .map((e) => e.textContent)
+          .filter((text) => /^W\d+$/.test(text)),
+        // An id that another page has too would cut this one to the other's width.
+        ids: [...sheet.querySelectorAll("clipPath")].map((e) => e.id),
+      }));
+      dispatchEvent(new Event("afterprint"));
+      return { said, left: document.querySelectorAll(".print-sheet").length };
+    });
+    check(further.left === 0, "sheets stay");
+    const rows = further.said.flatMap((s) => s.rows);
+    check(new Set(rows).size === 90 && rows.length === 90, `rows ${rows}`);
+    check(/rows W18 to W35, part 2 of 5/.test(further.said[1].title), further.said[1].title);
+    const ids = further.said.flatMap((s) => s.ids);
+    check(new Set(ids).size === ids.length, "pages share the ids of their clips");
+  });
 
   suite.test("a sheet says of what run it is, and has all that scrolls", async (t) => {
     for (const tab of TABS) {

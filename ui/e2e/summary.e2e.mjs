@@ -60,4 +60,25 @@ export default function (suite) {
       `${text} led to ${hash}`,
     );
   });
+
+  for (const run of ["before", "after", "openmp", "waits", "pools", "truncated", "simulated"])
+    suite.test(
+      `the tabs name the line of the first finding: ${run}`,
+      { files: [suite.runs[run]] },
+      async (t) => {
+        await t.open("tab=summary");
+        await t.page.waitForSelector(".summary");
+        await t.page.waitForLoadState("networkidle");
+        const place = (selector) =>
+          t.page.evaluate(
+            (s) => document.querySelector(s)?.querySelector(".place")?.innerText ?? null,
+            selector,
+          );
+        const title = await place(".finding .title");
+        await t.go("tab=dag");
+        await t.page.waitForSelector(".verdict-chip");
+        const chip = await place(".verdict-chip");
+        check(chip === title, `${chip} beside the tabs, ${title} in the first finding`);
+      },
+    );
 }

@@ -5,6 +5,7 @@ import {
   bytes,
   signedPercent,
   count,
+  labelEnd,
   percent,
   plainNumber,
   shortCount,
@@ -121,4 +122,10 @@ test("words of the report have the page's units", () => {
   expect(pageUnits("12 us, 57.4x as fast, at 0x557b66")).toBe(
     "12\u00a0µs, 57.4× as fast, at 0x557b66",
   );
+});
+
+test("labels of code end with what tells them apart", () => {
+  expect(labelEnd("after msort:56")).toBe(":56");
+  expect(labelEnd("libm.so.6+0x8f")).toBe("+0x8f");
+  expect(labelEnd("merge")).toBe("");
 });

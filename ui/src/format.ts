@@ -177,3 +177,6 @@ function minus(text: string): string {
 export function rowLabel(run: Pick<RunMeta, "threads">, row: number): string {
   return run.threads[row]?.label ?? `thread ${row}`;
 }
+
+/** A label's line number or address, by which code of one function or library differs. */
+export const labelEnd = (label: string): string => /(?::\d+|\+0x[0-9a-f]+)$/.exec(label)?.[0] ?? "";

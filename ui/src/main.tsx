@@ -13,6 +13,13 @@ import { startHash } from "./hash";
 import { startKeys } from "./keys";
 import { startTheme } from "./theme/theme";
 import "./page.css";
+// After it and in this order, as later rules override earlier ones.
+import "./frame/frame.css";
+import "./components/components.css";
+import "./components/tables.css";
+import "./components/source.css";
+import "./drawer/drawer.css";
+import "./frame/overlays.css";
 import "./export/print.css";
 import "./export/figure.css";
 

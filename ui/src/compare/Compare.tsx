@@ -161,7 +161,7 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
         </p>
       ))}
       <div class="columns">
-        <div>
+        <div class="parts">
           <Section
             title="Where the worker time went"
             note="one scale"
@@ -217,47 +217,51 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
             <FurtherRuns pair={pair} all={runs} />
             <StackedTimelines runs={comparedRuns(pair, runs)} by={compareBy.value} />
           </Section>
-          <Section
-            title="DAGs"
-            note={compareBy.value === "time" ? "time downwards, on one scale" : "time downwards"}
-          >
-            <DagPictures runs={comparedRuns(pair, runs)} by={compareBy.value} />
-          </Section>
+          <div class="half">
+            <Section
+              title="DAGs"
+              note={compareBy.value === "time" ? "time downwards, on one scale" : "time downwards"}
+            >
+              <DagPictures runs={comparedRuns(pair, runs)} by={compareBy.value} />
+            </Section>
+          </div>
+          <div class="half">
+            <Section
+              title="What changed where"
+              note={
+                by.value === "code"
+                  ? "code blocks, largest change first"
+                  : by.value === "site"
+                    ? "spawn sites, largest change first"
+                    : "marked regions, largest change first"
+              }
+              end={
+                <Choice
+                  label="Rows"
+                  value={by.value}
+                  of={[
+                    { value: "code", label: "code" },
+                    { value: "site", label: "spawn sites" },
+                    ...(c.table.regions?.length
+                      ? [{ value: "region" as const, label: "regions" }]
+                      : []),
+                  ]}
+                  onChange={(v) => (by.value = v)}
+                />
+              }
+            >
+              {rows.length ? (
+                <div class="scroll">
+                  <ChangesTable rows={rows} a={a} b={b} />
+                </div>
+              ) : (
+                <EmptyState small title="No source positions">
+                  The traces contain no source positions, so changes cannot be compared by place.
+                </EmptyState>
+              )}
+            </Section>
+          </div>
           <FlameDifference a={one} b={two} />
-          <Section
-            title="What changed where"
-            note={
-              by.value === "code"
-                ? "code blocks, largest change first"
-                : by.value === "site"
-                  ? "spawn sites, largest change first"
-                  : "marked regions, largest change first"
-            }
-            end={
-              <Choice
-                label="Rows"
-                value={by.value}
-                of={[
-                  { value: "code", label: "code" },
-                  { value: "site", label: "spawn sites" },
-                  ...(c.table.regions?.length
-                    ? [{ value: "region" as const, label: "regions" }]
-                    : []),
-                ]}
-                onChange={(v) => (by.value = v)}
-              />
-            }
-          >
-            {rows.length ? (
-              <div class="scroll">
-                <ChangesTable rows={rows} a={a} b={b} />
-              </div>
-            ) : (
-              <EmptyState small title="No source positions">
-                The traces contain no source positions, so changes cannot be compared by place.
-              </EmptyState>
-            )}
-          </Section>
         </div>
         <aside aria-label="Whole run">
           <WholeRunTable rows={quantities} a={a} b={b} />

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { codeColour } from "../codeColours";
+import { CodeLabel } from "../components/CodeLabel";
 import { paintOf } from "../components/widgets";
 import { count, plural, percent, plainNumber, ticks, rowLabel } from "../format";
 import { hover, runMeta, selection } from "../store";
@@ -81,8 +82,8 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
                       aria-label={`${name}${r.strands > 1 ? ` ${count(r.strands)}` : ""}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plainNumber(r.busy)} workers busy`}
                     >
                       <Swatch scene={scene} code={r.code} />
-                      {name}
-                      {r.strands > 1 && <small> {count(r.strands)}</small>}
+                      <CodeLabel label={name} />
+                      {r.strands > 1 && <small>×{count(r.strands)}</small>}
                     </button>
                   </td>
                   <td class={`dag-dim ${rowLabel(scene.run, r.row).length > 5 ? "dag-long" : ""}`}>
@@ -98,7 +99,7 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
                     />
                   </td>
                   <td class="dag-r">{ticks(r.weight)}</td>
-                  <td class="dag-r">{r.busy.toFixed(1)}</td>
+                  <td class="dag-r">{plainNumber(r.busy)}</td>
                 </tr>
               );
             })}

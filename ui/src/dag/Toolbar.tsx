@@ -25,6 +25,7 @@ import { toggleSecond } from "./SecondView";
 import { toggleLayer } from "./commands";
 import type { Scene } from "./scene";
 import { depthOf, collapseLevel, MAX_DEPTH, expandLevel, expandToDepth } from "./expandCollapse";
+import { CodeLabel } from "../components/CodeLabel";
 import { paintOf } from "../components/widgets";
 
 export function Toolbar({ scene }: { scene: Scene }) {
@@ -245,7 +246,9 @@ function Swatches({
         return (
           <span key={name} title={name}>
             {mark}
-            <span class="dag-name">{name}</span>
+            <span class="dag-name">
+              <CodeLabel label={name} />
+            </span>
           </span>
         );
       })}

@@ -380,6 +380,13 @@ function placeByTime(model: Model, scale: TimeScale): void {
       else set(n, Math.min(heightOfStart(scale, startOf(n)), at), at);
     }
   }
+  // A fork in a break is above its time: the frame around it begins there.
+  for (const f of [...model.frames].reverse()) {
+    if (!hasFrame(f)) continue;
+    const top = Math.min(f.y, ...f.inside!.map((n) => n.y));
+    f.h += f.y - top;
+    f.y = top;
+  }
 }
 
 /** The height of a start: one within a break is below the break. */

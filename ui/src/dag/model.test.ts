@@ -243,3 +243,56 @@ describe("on the screen", () => {
     }
   });
 });
+
+describe("an opened section", () => {
+  const section = folded(0, 10, 60, {
+    kind: "group",
+    id: "g0.1.4",
+    section: true,
+    critical: true,
+  });
+  const loaded = new Map([
+    ["r", { items: [folded(0, 0, 100)] }],
+    [
+      "t0",
+      {
+        items: [
+          strand(0, 0, 0, 10, { critical: true, ready_path: true }),
+          section,
+          strand(9, 0, 60, 100, { joins: ["g0.1.4"], critical: true, ready_path: true }),
+        ],
+      },
+    ],
+    [
+      "g0.1.4",
+      {
+        items: [
+          strand(1, 0, 10, 12, { creates: ["t1", "t2"], critical: true, ready_path: true }),
+          folded(1, 13, 60),
+          folded(2, 14, 50, { critical: true }),
+        ],
+      },
+    ],
+  ]);
+  const links = (open: string[]) =>
+    buildModel(loaded, new Set(["r", "t0", ...open])).links.map(
+      (l) =>
+        `${l.from.key} ${l.kind} ${l.to.key}${l.critical ? " critical" : ""}${l.ready ? " ready" : ""}`,
+    );
+
+  it("hands the paths on through its tasks to the strand that waits for them", () => {
+    const open = links(["g0.1.4"]);
+    expect(open).toContain("s0 continue g0.1.4 critical ready");
+    expect(open).toContain("s1 create t2 critical");
+    expect(open).toContain("t2 end s9 critical");
+    expect(open).toContain("s1 create t1 ready");
+    expect(open).toContain("t1 end s9 ready");
+    // Nothing leads past it.
+    expect(open.filter((l) => /s9/.test(l))).toHaveLength(2);
+  });
+
+  it("is one node on the paths while it is closed", () => {
+    expect(links([])).toContain("s0 order g0.1.4 critical ready");
+    expect(links([])).toContain("g0.1.4 end s9 critical ready");
+  });
+});

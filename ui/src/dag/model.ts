@@ -218,15 +218,21 @@ function linksOf(f: DagNode, byKey: ReadonlyMap<string, DagNode>, out: Link[]): 
   const critical = f.kind === "run" ? new Map<DagNode, DagNode>() : chain(items.filter(criticalOf));
   const ready =
     f.kind === "run" ? new Map<DagNode, DagNode>() : chain(items.filter((n) => n.ready));
-  const link = (from: DagNode, to: DagNode, kind: LinkKind, slack = 0, across = false) => {
+  // `item` is the item of `f` that `from` is, or is the end of.
+  const link = (
+    from: DagNode,
+    to: DagNode,
+    kind: LinkKind,
+    { slack = 0, across = false, item = from } = {},
+  ) => {
     out.push({
       from,
       to,
       kind,
       slack,
       across,
-      critical: critical.get(from) === to,
-      ready: ready.get(from) === to,
+      critical: critical.get(item) === to && isLastIn(item, from, criticalOf),
+      ready: ready.get(item) === to && isLastIn(item, from, (n) => n.ready),
     });
   };
   // If others depend on a task, more than the wait needs it, so its end has no slack.
@@ -238,18 +244,21 @@ function linksOf(f: DagNode, byKey: ReadonlyMap<string, DagNode>, out: Link[]): 
     const s = n.strand;
     // A section or a stretch, with its predecessor and successor.
     if (n.kind === "group" && before && before.kind !== "task" && f.kind !== "run")
-      link(before, n, "order");
+      link(before, n, isOpenSection(n) ? "continue" : "order");
     const joined = s ? s.joins.map(mine).filter((c) => c !== null) : [];
     if (s && before?.kind === "group" && !joined.includes(before)) link(before, n, "order");
+    const throughSection = before !== null && isOpenSection(before) && joined.includes(before);
     before = n;
     if (s) {
-      if (previous) {
+      if (previous && !throughSection) {
         const across =
           joined.length > 0 && previous.strand!.creates.some((id) => s.joins.includes(id));
-        if (!across || critical.get(previous) === n) link(previous, n, "continue", 0, across);
+        if (!across || critical.get(previous) === n) link(previous, n, "continue", { across });
       }
       const latest = Math.max(previous ? endOf(previous) : 0, ...joined.map(endOf));
-      for (const c of joined) link(c, n, "end", needed.has(c.key) ? 0 : latest - endOf(c));
+      for (const item of joined)
+        for (const c of waitedFor(item))
+          link(c, n, "end", { slack: needed.has(c.key) ? 0 : latest - endOf(c), item });
       for (const id of s.creates) {
         const c = mine(id);
         if (c) link(n, c, "create");
@@ -293,16 +302,45 @@ function markReady(items: DagNode[], mine: (id: string) => DagNode | null): void
         const c = mine(id);
         if (c && (last === null || endOf(c) > endOf(last))) last = c;
       }
-      if (last) last.ready = true;
+      for (let at = last; at; at = isOpenSection(at) ? latestOf(waitedFor(at)) : null)
+        at.ready = true;
     }
     previous = n;
   }
 }
 
-/** Where a link into `n` ends: the first box inside an expanded task or folded strand. */
+const isOpenSection = (n: DagNode): boolean =>
+  n.inside !== null && n.inside.length > 0 && n.folded?.section === true;
+
+/** What a wait for `n` waits for: the tasks of an opened section, otherwise the node itself. */
+function waitedFor(n: DagNode): DagNode[] {
+  if (!isOpenSection(n)) return [n];
+  const joined = new Set(n.inside!.flatMap((c) => c.strand?.joins ?? []));
+  const tasks = n.inside!.filter((c) => !c.strand && !joined.has(c.key)).flatMap(waitedFor);
+  return tasks.length > 0 ? tasks : [n];
+}
+
+const latestOf = (nodes: readonly DagNode[]): DagNode | null =>
+  nodes.reduce<DagNode | null>((last, n) => (last && endOf(last) >= endOf(n) ? last : n), null);
+
+/** Whether a path that leaves `item` does so from `n`: itself, or the last marked node inside it. */
+function isLastIn(item: DagNode, n: DagNode, marked: (n: DagNode) => boolean): boolean {
+  for (let at = n; at !== item; at = at.parent!) {
+    const on = at.parent!.inside!.filter(marked);
+    if (on.some((other) => startOf(other) > startOf(at)) || !on.includes(at)) return false;
+  }
+  return true;
+}
+
+/** Where a link into `n` ends: the first box inside an expanded task, section or folded strand. */
 export function entryBox(n: DagNode): DagNode {
   let at = n;
-  while (at.inside && (at.kind === "task" || at.strand) && at.inside.length > 0) at = at.inside[0]!;
+  while (
+    at.inside &&
+    (at.kind === "task" || at.strand || isOpenSection(at)) &&
+    at.inside.length > 0
+  )
+    at = at.inside[0]!;
   return at;
 }
 

@@ -86,7 +86,7 @@ export function paintDag(pen: Pen, p: Picture): BoxOf {
         criticalOf(f) && p.look.critical ? p.look.t.path : colourOf(f, p.look).fill,
       );
     }
-    for (const title of titles) title();
+    for (const title of titles) title(thick);
     names(pen, p, where, seen, thick);
     callout(pen, p, where);
     if (p.hovered && p.hovered !== p.selected)
@@ -129,10 +129,11 @@ function groups(
   p: Picture,
   where: BoxOf,
   seen: Map<DagNode, DetailLevel>,
-): (() => void)[] {
+): ((thick: readonly Route[]) => void)[] {
   const { t } = p.look;
-  // Drawn after the links, which would otherwise cross them.
-  const titles: (() => void)[] = [];
+  const written: Room[] = [];
+  // Drawn after the links, where no thick one crosses them.
+  const titles: ((thick: readonly Route[]) => void)[] = [];
   for (const f of p.model.frames) {
     if (!hasFrame(f) || seen.get(f) !== 2) continue;
     const b = where(f);
@@ -143,15 +144,36 @@ function groups(
     });
     const how: TextStyle = { size: 10.5, colour: t.fg3, halo: t.panel };
     // The titles of lower frames would overlap.
-    if (b.h >= MIN_TITLED)
-      titles.push(() =>
-        pen.text(
-          shorten(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how),
-          b.x + 2,
-          b.y - 4,
-          how,
-        ),
+    if (b.h < MIN_TITLED) continue;
+    const words = shorten(
+      pen,
+      [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "),
+      b.w,
+      how,
+    );
+    const w = pen.measure(words, how);
+    const right = b.x + b.w - w - 2;
+    const spots: [number, number][] = [
+      [b.x + 2, b.y - 4],
+      [right, b.y - 4],
+      [right, b.y + 13],
+      [b.x + 4, b.y + b.h - 5],
+      [right, b.y + b.h - 5],
+    ];
+    titles.push((thick) => {
+      const at = ([x, y]: [number, number]): Room => ({ x, y: y - 9, w, h: 11 });
+      const apart = spots.filter((spot) => written.every((other) => areApart(at(spot), other)));
+      const free = apart.find(
+        (spot) =>
+          !isCrossed(at(spot), thick) &&
+          (spots.indexOf(spot) < 2 || p.model.boxes.every((n) => areApart(where(n), at(spot)))),
       );
+      // Two titles on one spot could not be read; the tooltip has both.
+      const spot = free ?? apart[0];
+      if (!spot) return;
+      pen.text(words, ...spot, how);
+      written.push(at(spot));
+    });
   }
   return titles;
 }
@@ -342,6 +364,7 @@ function names(
   }
 }
 
+/** A rectangle on the screen that a text takes. */
 type Room = Omit<Rect, "spine">;
 
 /** Whether a line crosses a rectangle; routes consist of horizontal and vertical parts. */

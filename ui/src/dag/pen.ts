@@ -4,6 +4,7 @@
  */
 
 import type { Texture } from "../colors";
+import { labelEnd } from "../format";
 import { ground, texture, type Ground } from "../patterns";
 
 export interface Stroke {
@@ -57,17 +58,25 @@ export const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans
 
 const font = (h: TextStyle): string => `${h.weight ?? 400} ${h.size}px ${h.mono ? MONO : SANS}`;
 
+/** Begins the label of the code after a call. */
+const AFTER = "after ";
+
 /**
- * The text, shortened to `width` if necessary, with an ellipsis before a final line number; empty
- * if not even three letters fit.
+ * The text, shortened to `width` if necessary, with an ellipsis before a final line number, or that
+ * number alone; empty if not even three letters fit.
  */
 export function shorten(pen: Pen, words: string, width: number, how: TextStyle): string {
   if (width <= 0) return "";
   if (pen.measure(words, how) <= width) return words;
-  // Blocks of one function differ only by their lines.
-  const line = /:\d+$/.exec(words)?.[0] ?? "";
+  const line = labelEnd(words);
   const name = words.slice(0, words.length - line.length);
-  return shortened(pen, name, line, width, how) || shortened(pen, name, "", width, how);
+  const both = shortened(pen, name, line, width, how);
+  // Of `after x264_open` little fits: the name says more than the word.
+  if (!line && words.startsWith(AFTER) && both.length <= AFTER.length + 2)
+    return shortened(pen, `…${words.slice(AFTER.length)}`, "", width, how);
+  if (both || !line) return both;
+  const alone = `…${line}`;
+  return pen.measure(alone, how) <= width ? alone : shortened(pen, name, "", width, how);
 }
 
 /**

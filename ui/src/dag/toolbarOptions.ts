@@ -7,7 +7,7 @@ export const LAYOUT_OPTIONS: readonly { id: Layout; title: string }[] = [
   { id: "structure", title: "structure" },
   { id: "linear", title: "duration, linear" },
   { id: "power", title: "duration, power" },
-  { id: "log", title: "duration, logarithmic" },
+  { id: "log", title: "duration, log" },
   { id: "time", title: "absolute time" },
 ];
 

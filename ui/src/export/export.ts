@@ -20,6 +20,8 @@ export interface Exporter {
   csv?: () => string;
   /** A whole SVG document that replaces the copy of the page's element. */
   svg?: () => string | Promise<string>;
+  /** Documents of this height that follow on further pages of paper. */
+  pages?: (height: number) => { title: string; svg: string }[];
 }
 
 const exporters = signal<Exporter[]>([]);

@@ -1,7 +1,7 @@
 /**
  * The view on paper: one A4 page with a heading, the whole view at the width of the paper, and the
- * code colours. Timeline and DAG are drawn again as vectors; every other view is a copy of the
- * page's element without its controls.
+ * code colours. Rows of a timeline that are too low there follow on further pages. Timeline and DAG
+ * are drawn again as vectors; other views are copies of the page's elements without controls.
  */
 
 import type { Exporter } from "./export";
@@ -20,8 +20,11 @@ const MIN_SCALE = 0.44;
  */
 const WIDTH = 1240;
 const HEIGHT = 900;
+/** Height of a sheet's heading, and a little room. */
+const HEADING = 56;
 
-let sheet: HTMLElement | null = null;
+/** The view's page, then further pages. */
+let sheets: HTMLElement[] = [];
 /** Not an element, because the page's policy forbids styles in markup. */
 let paper: CSSStyleSheet | null = null;
 
@@ -41,9 +44,10 @@ export async function print(): Promise<void> {
 }
 
 function clear(): void {
-  sheet?.remove();
+  for (const sheet of sheets) sheet.remove();
   document.adoptedStyleSheets = document.adoptedStyleSheets.filter((s) => s !== paper);
-  sheet = paper = null;
+  sheets = [];
+  paper = null;
 }
 
 function layOut(own: Exporter[]): void {
@@ -51,12 +55,8 @@ function layOut(own: Exporter[]): void {
   const view = document.querySelector<HTMLElement>("main .view, main .halves");
   const r = runMeta();
   if (!view || !r) return;
-  sheet = document.createElement("div");
-  sheet.className = "print-sheet";
-  sheet.dataset.tab = tab.peek();
   const { title, said } = headingOf(r);
-  const head = document.createElement("header");
-  head.append(element("b", title), element("span", said));
+  const { sheet, head } = newSheet(title, said);
   const svg = split.peek() ? undefined : own.find((e) => e.svg)?.svg?.();
   const drawn = typeof svg === "string" ? vectors(svg) : null;
   const width = Number(drawn?.getAttribute("width") ?? view.clientWidth);
@@ -73,11 +73,29 @@ function layOut(own: Exporter[]): void {
   sheet.style.width = `${width}px`;
   document.body.append(sheet);
   const isUpright = fit(sheet, head, width);
+  const high = Math.floor(width * (isUpright ? LONG / SHORT : SHORT / LONG) - HEADING);
+  for (const page of (drawn && own.find((e) => e.pages)?.pages?.(high)) || []) {
+    const further = newSheet(title, `${r.file} · ${page.title}`);
+    further.sheet.append(further.head, vectors(page.svg));
+    further.sheet.style.width = `${width}px`;
+    document.body.append(further.sheet);
+    fit(further.sheet, further.head, width, isUpright);
+  }
   paper = new CSSStyleSheet();
   paper.replaceSync(
     `@page { size: A4 ${isUpright ? "portrait" : "landscape"}; margin: 10mm; } @media print { ${ofWidth()} }`,
   );
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, paper];
+}
+
+function newSheet(title: string, said: string): { sheet: HTMLElement; head: HTMLElement } {
+  const sheet = document.createElement("div");
+  sheet.className = "print-sheet";
+  sheet.dataset.tab = tab.peek();
+  const head = document.createElement("header");
+  head.append(element("b", title), element("span", said));
+  sheets.push(sheet);
+  return { sheet, head };
 }
 
 /** Rules for the window's width also apply to its copy, whatever the paper's width. */
@@ -93,10 +111,15 @@ function ofWidth(): string {
 }
 
 /** Scales the sheet onto one page, and returns whether portrait format fits more. */
-function fit(sheet: HTMLElement, head: HTMLElement, width: number): boolean {
+function fit(
+  sheet: HTMLElement,
+  head: HTMLElement,
+  width: number,
+  isUpright: boolean | null = null,
+): boolean {
   let height = sheet.scrollHeight;
   const scale = (w: number, h: number) => Math.min(w / width, h / height);
-  const upright = scale(SHORT, LONG) > scale(LONG, SHORT);
+  const upright = isUpright ?? scale(SHORT, LONG) > scale(LONG, SHORT);
   const [w, h] = upright ? [SHORT, LONG] : [LONG, SHORT];
   let k = Math.min(1, scale(w, h));
   const least = Math.min(w / width, MIN_SCALE);

@@ -5,6 +5,7 @@
 import { useMemo, useRef } from "preact/hooks";
 import type { Colour } from "../colors";
 import { plural } from "../format";
+import { CodeLabel } from "../components/CodeLabel";
 import { textWidth, useWidth } from "../components/textWidth";
 import { paintOf } from "../components/widgets";
 import { place, type FlameNode } from "./tree";
@@ -143,7 +144,9 @@ export function FlameGraph(p: {
               )}
               {told && (
                 <>
-                  <b style={behind}>{told.name}</b>{" "}
+                  <b style={behind}>
+                    <CodeLabel label={told.name} />
+                  </b>{" "}
                   {told.more && <span style={behind}>{told.more}</span>}
                   <span class="unseen">{words}</span>
                 </>

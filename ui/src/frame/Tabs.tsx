@@ -8,6 +8,7 @@ import { count, fileName, plainNumber } from "../format";
 import { meta, run, runMeta, tab, TABS, type Tab } from "../store";
 import { dark } from "../theme/theme";
 import { Place, Swatch } from "../components/widgets";
+import { lineOf } from "../summary/findingTitles";
 
 export const TITLES: Record<Tab, string> = {
   summary: "Summary",
@@ -65,8 +66,7 @@ function VerdictChip() {
   const r = runMeta();
   if (!report || !r || !(report.work > 0)) return null;
   const first = summary?.findings[0];
-  const place =
-    first && [...first.title, ...first.evidence].find((w) => w.as === "place" && w.file);
+  const place = first && lineOf(first);
   return (
     <span class="verdict-chip">
       {r.only && (
@@ -88,7 +88,12 @@ function VerdictChip() {
           {first.show.code !== null && (
             <Swatch of={codeColour(r.codes, first.show.code, dark.value)} />
           )}
-          limited by <Place label={fileName(place.text)} file={place.file} line={place.line} />
+          limited by{" "}
+          <Place
+            label={`${fileName(place.file)}:${place.line}`}
+            file={place.file}
+            line={place.line}
+          />
         </span>
       )}
     </span>

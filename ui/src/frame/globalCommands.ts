@@ -63,7 +63,7 @@ export function registerGlobalCommands(): void {
     },
     {
       id: "print",
-      title: "Print this view on one A4 page",
+      title: "Print this view on A4 paper",
       keys: ["Ctrl+p"],
       group: "Everywhere",
       run: () => void print(),

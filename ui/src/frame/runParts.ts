@@ -4,8 +4,8 @@ import { batch } from "@preact/signals";
 import type { PartMeta, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { plural } from "../format";
-import { meta, openParts, run, selection, source, wholeRunOf } from "../store";
-import { notify } from "./overlay";
+import { announcement, meta, openParts, run, selection, source, wholeRunOf } from "../store";
+import { notify, toast } from "./overlay";
 
 const partsInRequest = new Set<string>();
 
@@ -23,7 +23,9 @@ export async function showPart(id: string): Promise<void> {
       if (run.peek() !== id) selection.value = null;
       run.value = id;
     });
-    notify(`Only ${made.only?.label ?? "a part"} is measured now`);
+    // For the eye, the banner says it.
+    toast.value = "";
+    announcement.value = `Only ${made.only?.label ?? "a part"} is measured now`;
   } catch (e) {
     notify(e instanceof Error ? e.message : "This part can't be shown.");
     showWhole();

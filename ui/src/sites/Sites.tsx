@@ -11,7 +11,8 @@ import { registerExport, save } from "../export/export";
 import { signedPercent, count, plural, percent, plainNumber, ticks } from "../format";
 import { announcement, drawer, run, runMeta, selection, showInTab, status } from "../store";
 import { colours, dark } from "../theme/theme";
-import { Place, Swatch } from "../components/widgets";
+import { Place } from "../components/widgets";
+import { BlockName } from "./BlockName";
 import { roundedEstimate } from "../components/estimates";
 import { Sparkline } from "../components/Sparkline";
 import { WhenAnswered, EmptyState } from "../components/placeholders";
@@ -109,10 +110,7 @@ function SitesView({
             {plural(w.hidden, "more block")}
           </button>
         ) : w.kind === "block" ? (
-          <span class="name sub">
-            <Swatch of={codeColour(r.codes, w.code, dark.value)} />
-            <span class="mono">{w.name}</span> <span class="place">{w.place}</span>
-          </span>
+          <BlockName of={w} codes={r.codes} />
         ) : (
           <span class="name">
             <button

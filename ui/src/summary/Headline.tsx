@@ -50,7 +50,7 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
 /** Prefixes a note if only a part of the trace could be read. */
 function inPart(verdict: string, report: Report | undefined): string {
   if (!report?.unread || /^Only part/.test(verdict)) return verdict;
-  return `Only part of this trace could be read. In that part: ${verdict.charAt(0).toLowerCase()}${verdict.slice(1)}`;
+  return `Only part of this trace could be read. All numbers are of that part. ${verdict}`;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { FindingWords, RunMeta } from "../data/contract";
 import { plainWords } from "../components/widgets";
-import { findingTitle, type FindingPlace } from "./findingTitles";
+import { findingTitle, lineOf, type FindingPlace } from "./findingTitles";
 
 const run = {
-  codes: [{ label: "merge" }, { label: "after msort:55" }],
+  codes: [{ label: "merge" }, { label: "after msort:55" }, { label: "after libm.so+0x8f" }],
   sites: [
     { label: "root", function: null },
     { label: "src/sort.rs:55", function: "msort" },
@@ -46,4 +46,19 @@ test("code without samples is named after the calls around it", () => {
 test("causes of the machine have no line, and unknown causes keep the report's sentence", () => {
   expect(said(finding("descheduled", { code: 0 }))).toBe("Run it alone on the machine");
   expect(said(finding("something-new", {}))).toBe("What happened");
+});
+
+test("code after a call in a library without symbols is named by its address", () => {
+  const nowhere = {
+    ...afterJoin,
+    from: { kind: "after_wait", primitive: "parallel", function: null },
+  };
+  expect(said({ ...finding("serial-strand", { code: 2 }), source: null }, nowhere)).toBe(
+    "Split the code after libm.so+0x8f",
+  );
+});
+
+test("what limits a run is the line of the finding's title, and none of the machine", () => {
+  expect(lineOf(finding("serial-strand", { code: 0 }))).toEqual({ file: "src/sort.rs", line: 43 });
+  expect(lineOf(finding("descheduled", { code: 0 }))).toBeNull();
 });

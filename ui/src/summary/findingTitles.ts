@@ -26,9 +26,10 @@ const code = (text: string): Words[number] => ({ text, as: "code" });
 /** The code of a finding: the function with its samples, or otherwise the calls around it. */
 export function codeWords(f: FindingWords, place: FindingPlace | undefined, run: RunMeta): Words {
   const label = f.show.code === null ? undefined : run.codes[f.show.code]?.label;
-  // `merge` is a function; `msort:55` and `after msort:55` are positions.
-  if (label && !/:\d+$/.test(label)) return [code(label)];
+  // `merge` is a function; `msort:55` and `after msort` are positions.
+  if (label && !/^after |:\d+$/.test(label)) return [code(label)];
   const { from, to } = place ?? { from: null, to: null };
+  if (label && !from?.function && /^after /.test(label)) return [word("the code "), code(label)];
   if (from?.primitive && from.kind.startsWith("after_"))
     return [
       word(`the code after the ${from.primitive}`),
@@ -41,6 +42,7 @@ export function codeWords(f: FindingWords, place: FindingPlace | undefined, run:
     ];
   const site = f.show.site === null ? undefined : run.sites[f.show.site];
   if (site?.function) return [word("the tasks of "), code(site.function)];
+  if (label && !/:\d+$/.test(label)) return [code(label)];
   return [word(site && site.label !== "root" ? "its tasks" : "this part")];
 }
 
@@ -100,6 +102,10 @@ function command(f: FindingWords, place: FindingPlace | undefined, run: RunMeta)
 /** Causes whose place is the machine or a pool, not a line of code. */
 const WITHOUT_LINE = new Set(["descheduled", "oversubscription", "other-pool"]);
 
+/** The line that a finding names in its title and wherever a view says what limits the run. */
+export const lineOf = (f: FindingWords): FindingWords["source"] =>
+  WITHOUT_LINE.has(f.id) ? null : f.source;
+
 /** `Split merge — sort.rs:43`; for an unknown cause, the report's sentence. */
 export function findingTitle(
   f: FindingWords,
@@ -108,7 +114,8 @@ export function findingTitle(
 ): Words {
   const words = command(f, place, run);
   if (!words) return f.title;
-  if (!f.source || WITHOUT_LINE.has(f.id)) return words;
-  const { file, line } = f.source;
+  const at = lineOf(f);
+  if (!at) return words;
+  const { file, line } = at;
   return [...words, word(" — "), { text: `${fileName(file)}:${line}`, as: "place", file, line }];
 }

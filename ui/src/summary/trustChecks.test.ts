@@ -50,6 +50,22 @@ test("parts that do not add up are not confirmed", () => {
   expect(words.join()).not.toContain("parts add up");
 });
 
+test("strands beyond the number of workers are in none of the parts", () => {
+  const { words } = checkRun(
+    report({ breakdown: { work: 9e8, no_work_app: 1e8, oversubscribed: 3e7 } }),
+    run,
+  );
+  expect(words[1]).toMatch(/^parts add up to 2 × 500/);
+});
+
+test("a tick never stands without words", () => {
+  const only = report({ breakdown: { work: 9e8 }, checks: [check("samples_make_work", 1, 1)] });
+  expect(checkRun(only, run)).toEqual({
+    state: "good",
+    words: ["no check of the CPU time fails"],
+  });
+});
+
 test("the machine is emphasised from 5 % of descheduled time on", () => {
   expect(machineFacts(report({}), run)?.loud).toBe(false);
   const taken = report({ breakdown: { work: 2e8, descheduled: 8e8 } });

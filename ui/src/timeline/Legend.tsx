@@ -6,6 +6,7 @@ import type { RunMeta } from "../data/contract";
 import { count, fileName } from "../format";
 import { colorBy, selection, type Selection } from "../store";
 import { colours, dark } from "../theme/theme";
+import { CodeLabel } from "../components/CodeLabel";
 import { Swatch } from "../components/widgets";
 import { distinct } from "./names";
 import { BoxColours } from "./boxColours";
@@ -83,7 +84,9 @@ function EntryButton({ of: e, what }: { of: Entry; what: Selection }) {
       onClick={() => (selection.value = on ? null : what)}
     >
       <Swatch of={e.of} />
-      <span>{e.label}</span>
+      <span>
+        <CodeLabel label={e.label} />
+      </span>
     </button>
   );
 }

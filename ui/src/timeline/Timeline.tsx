@@ -5,8 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { count, ticks as timeOf } from "../format";
 import { registerExport } from "../export/export";
 import { runMeta, selection, source } from "../store";
-import { csvText, svgText } from "./export";
-import { gestures } from "./gestures";
+import { csvText, rowPages, svgText } from "./export";
+import { gestures, pointAgain } from "./gestures";
 import { registerKeys } from "./commands";
 import { StrandTable } from "./StrandTable";
 import { Toolbar } from "./Toolbar";
@@ -45,8 +45,9 @@ function Loaded({ meta }: { meta: RunMeta }) {
       source,
       () => {
         if (tabled.current) setDrawn((n) => n + 1);
-        // Facts that the tooltip requested may have arrived.
-        if (pointed.peek()) pointed.value = { ...pointed.peek()! };
+        // Another strand may be under the pointer now, and facts that the tooltip requested may have
+        // arrived.
+        pointAgain(made, pointed);
       },
       shown.current,
     );
@@ -61,6 +62,7 @@ function Loaded({ meta }: { meta: RunMeta }) {
         tab: "timeline",
         csv: () => csvText(made),
         svg: () => svgText(made),
+        pages: (height) => rowPages(made, height),
       }),
       registerKeys(
         () => view.current,

@@ -97,7 +97,7 @@ function withRow(
   else run(row, v.meta.threads[row]?.label ?? "row");
 }
 
-/** Fits the selection into the window. */
+/** Fits the selection into the window. Rows, code and sites are spread over the whole run. */
 async function focus(v: TimelineView): Promise<void> {
   const what = selection.value;
   if (!what || what.run !== v.meta.id) {
@@ -132,7 +132,7 @@ async function focus(v: TimelineView): Promise<void> {
       requests.task(v.meta.id, what.id),
     );
     if (task) v.fit(task.start, task.end);
-  } else announcement.value = "The selection is spread over the whole run.";
+  } else v.show({ t0: 0, t1: v.meta.elapsed }, true);
 }
 
 function focusRange(v: TimelineView): void {

@@ -6,7 +6,33 @@ import { SvgPen } from "./svg";
 import { dark } from "../theme/theme";
 import type { TimelineView } from "./timelineView";
 
-export function svgText(view: TimelineView): string {
+/** Greatest number of rows on a page of paper, and of such pages. */
+const ROWS_ON_PAGE = 20;
+const MAX_PAGES = 16;
+
+/**
+ * Further pages for paper: rows that are too low for names and textures are there with their full
+ * height.
+ */
+export function rowPages(view: TimelineView, height: number): { title: string; svg: string }[] {
+  const rows = view.compactRows;
+  if (!rows) return [];
+  const pages = Math.ceil(rows.length / ROWS_ON_PAGE);
+  if (pages > MAX_PAGES) return [];
+  const each = Math.ceil(rows.length / pages);
+  return Array.from({ length: pages }, (_, page) => {
+    const part = rows.slice(page * each, (page + 1) * each);
+    const name = (row: number | undefined) => view.meta.threads[row ?? -1]?.label ?? "";
+    return {
+      title: `rows ${name(part[0])} to ${name(part.at(-1))}, part ${page + 1} of ${pages}`,
+      svg: drawn((pen) => view.pictureOf(part, height, pen)),
+    };
+  });
+}
+
+export const svgText = (view: TimelineView): string => drawn((pen) => view.picture(pen));
+
+function drawn(draw: (pen: SvgPen) => { width: number; height: number }): string {
   const scratch = document.createElement("canvas");
   const context = scratch.getContext("2d");
   if (!context) return "";
@@ -25,7 +51,7 @@ export function svgText(view: TimelineView): string {
   const measure = document.createElement("canvas").getContext("2d");
   if (!measure) return "";
   const pen = new SvgPen(dark.value, new CanvasPen(measure, dark.value), picture);
-  const { width, height } = view.picture(pen);
+  const { width, height } = draw(pen);
   return pen.document(width, height);
 }
 

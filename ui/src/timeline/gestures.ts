@@ -1,5 +1,6 @@
 /** Pointer, wheel and touch on the canvas. Keys are in commands.ts. */
 
+import type { Signal } from "@preact/signals";
 import { hover, range, selection } from "../store";
 import type { Selection } from "../store";
 import { select, selectHit, selectionOf } from "./selection";
@@ -7,6 +8,7 @@ import type { Hit } from "./hitTest";
 import { timeAt } from "./timeScale";
 import type { Span } from "./timeScale";
 import type { TimelineView } from "./timelineView";
+import type { Pointed } from "./Tooltip";
 
 /** Distance in pixels below which a press is a click. */
 const MIN_DRAG = 4;
@@ -235,6 +237,15 @@ export function gestures(
     { passive: false },
   );
   return () => end.abort();
+}
+
+/** Updates what is under a pointer that rests while the picture below it changes. */
+export function pointAgain(view: TimelineView, pointed: Signal<Pointed | null>): void {
+  const was = pointed.peek();
+  if (!was) return;
+  const hit = view.at(was.x, was.y);
+  setHover(view, hit);
+  pointed.value = hit && { ...was, hit };
 }
 
 function cursorStyle(hit: Hit | null, shift: boolean): string {

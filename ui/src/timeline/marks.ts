@@ -124,7 +124,7 @@ export function drawCallouts(s: Scene, pen: Pen): void {
     const b = Math.min(pixel(s.scale, c.t1), x0 + plot);
     if (b < a) continue;
     const size = 13;
-    const most = Math.min(plot - 16, 560);
+    const most = Math.min(plot - 16, 720);
     const title = shorten(pen, c.title, most - 46, size, 650);
     const detail = shorten(pen, c.detail, most - 46, 12, 400);
     const w = Math.max(pen.textWidth(title, size, 650) + 32, pen.textWidth(detail, 12) + 32) + 14;

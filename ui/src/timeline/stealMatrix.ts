@@ -13,7 +13,10 @@ import type { Steals } from "./steals";
 
 /** Width of the matrix beside the rows, and minimum width of a canvas with it. */
 const DOCK_WIDTH = 312;
+const NARROW_DOCK_WIDTH = 236;
 const MIN_DOCKED = 1200;
+/** Below it, the matrix is over the rows. */
+const MIN_NARROW_DOCKED = 960;
 /** Margin around its cells. */
 const MARGIN = 18;
 const NAMES_WIDTH = 30;
@@ -21,7 +24,8 @@ const NAMES_WIDTH = 30;
 /** Width that the matrix takes from the time axis, equal at every zoom. */
 export function dockWidth(meta: RunMeta, layers: ReadonlySet<Layer>, width: number): number {
   const there = layers.has("matrix") && hasLayer(meta, "matrix") && meta.threads.length > 1;
-  return there && width >= MIN_DOCKED ? DOCK_WIDTH : 0;
+  if (!there || width < MIN_NARROW_DOCKED) return 0;
+  return width >= MIN_DOCKED ? DOCK_WIDTH : NARROW_DOCK_WIDTH;
 }
 
 /** Position of the matrix; null if it is not shown. */
@@ -181,9 +185,10 @@ function drawSortedBusy(s: Scene, pen: Pen, x: number, y: number): void {
   const room = s.bands.height - y - SORTED_PX - 44;
   if (shares.length < Math.max(MIN_SORTED, workers.length) || room < 0) return;
   const t = s.tokens;
-  const width = DOCK_WIDTH - 2 * MARGIN;
+  const width = dockWidth(s.meta, s.layers, s.bands.width) - 2 * MARGIN;
   const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
-  const note = `${count(shares.length)} workers, mean ${percent(mean, 0)}`;
+  const whole = `${count(shares.length)} workers, mean ${percent(mean, 0)}`;
+  const note = pen.textWidth(whole, 10.5) > width - 90 ? `mean ${percent(mean, 0)}` : whole;
   pen.text("Busy, sorted", x, y, { size: 12, weight: 650, colour: t.fg });
   pen.text(note, x + width, y, { size: 10.5, colour: t.fg2, align: "right" });
   const [top, base] = [y + 10, y + 10 + SORTED_PX];

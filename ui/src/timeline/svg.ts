@@ -11,10 +11,14 @@ const n = (v: number): string => String(Math.round(v * 100) / 100);
 const quoted = (s: string): string =>
   s.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 
+let documents = 0;
+
 export class SvgPen implements Pen {
   primitives = 0;
   private parts: string[] = [];
   private clips = 0;
+  /** Ids hold in a whole page, and paper has several documents in one. */
+  private readonly number = ++documents;
 
   constructor(
     readonly dark: boolean,
@@ -157,7 +161,7 @@ export class SvgPen implements Pen {
   }
 
   clip(x: number, y: number, w: number, h: number, draw: () => void): void {
-    const id = `c${++this.clips}`;
+    const id = `c${this.number}-${++this.clips}`;
     this.parts.push(
       `<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"/></clipPath><g clip-path="url(#${id})">`,
     );

@@ -188,7 +188,7 @@ export class TimelineView {
     return layers.value.has("regions") && this.meta.overview === null ? this.facts.regions() : [];
   }
 
-  private bandsFor(width: number, height: number): Bands {
+  private bandsFor(width: number, height: number, only: readonly number[] | null = null): Bands {
     const regions = this.regions();
     if (regions !== this.laneOf) {
       this.laneOf = regions;
@@ -203,23 +203,24 @@ export class TimelineView {
       width,
       height,
       rows: this.meta.threads.length,
-      ...arrangeRows(this.meta, rowsShown.value),
-      rowHeight: rowsShown.value.height,
+      ...(only ? { order: only } : arrangeRows(this.meta, rowsShown.value)),
+      rowHeight: only ? "full" : rowsShown.value.height,
       pinned: new Set(rowsShown.value.pinned),
-      dock: dockWidth(this.meta, layers.value, width),
-      scroll: this.scroll,
+      dock: only ? 0 : dockWidth(this.meta, layers.value, width),
+      scroll: only ? 0 : this.scroll,
       cpu,
       queue,
       regionLanes: regionLaneCount(this.lane),
     });
   }
 
-  /** The data of a frame with this size. */
-  private compose(width: number, height: number): Scene {
+  /** The data of a frame with this size; of these rows alone, with their full height. */
+  private compose(width: number, height: number, only: readonly number[] | null = null): Scene {
     const d = dark.value;
     if (!this.palette || this.palette.mode !== colorBy.value || this.palette.dark !== d)
       this.palette = new BoxColours(colorBy.value, this.meta, d, colours.value.panel);
-    const b = this.bandsFor(width, height);
+    const b = this.bandsFor(width, height, only);
+    const shownLayers = layersOf(this.meta);
     const chosen = selection.value?.run === this.meta.id ? selection.value : null;
     const strandId =
       chosen?.kind === "strand" ? chosen.id : chosen?.kind === "steal" ? chosen.strand : null;
@@ -230,7 +231,7 @@ export class TimelineView {
       bands: b,
       scale: { ...this.window, x0: b.x0, width: b.plot },
       overview: { t0: 0, t1: Math.max(1, this.meta.elapsed), x0: b.x0, width: b.plot },
-      layers: layersOf(this.meta),
+      layers: only ? new Set([...shownLayers].filter((l) => l !== "matrix")) : shownLayers,
       colorBy: colorBy.value,
       palette: this.palette,
       selection: chosen,
@@ -323,13 +324,31 @@ export class TimelineView {
    * tiles' images must exist already.
    */
   picture(pen: Pen): { width: number; height: number } {
+    return this.draw(pen, this.heightOfAllRows());
+  }
+
+  /** Draws these rows alone with their full height, as on a further page of paper. */
+  pictureOf(rows: readonly number[], height: number, pen: Pen): { width: number; height: number } {
+    return this.draw(pen, height, rows);
+  }
+
+  /** The rows in their order, if they are too low for names and textures. */
+  get compactRows(): readonly number[] | null {
+    const rows = this.scene?.bands.rows;
+    return rows?.compact ? rows.order : null;
+  }
+
+  private draw(
+    pen: Pen,
+    height: number,
+    only: readonly number[] | null = null,
+  ): { width: number; height: number } {
     const { width } = this.size;
-    const height = this.heightOfAllRows();
-    const away = height - this.size.height;
-    const s = this.compose(width, height);
-    if (away > 0) this.gather(s);
+    const s = this.compose(width, height, only);
+    const others = only !== null || height > this.size.height;
+    if (others) this.gather(s);
     drawFrame({ ...s, hover: null, cursorRow: null }, pen, this.lookOf(s), this.lane);
-    if (away > 0 && this.scene) this.gather(this.scene);
+    if (others && this.scene) this.gather(this.scene);
     return { width, height };
   }
 

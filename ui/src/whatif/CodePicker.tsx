@@ -6,6 +6,7 @@ import { codeColour } from "../codeColours";
 import type { CriticalPath, Report, RunMeta } from "../data/contract";
 import { fileName, percent } from "../format";
 import { dark } from "../theme/theme";
+import { CodeLabel } from "../components/CodeLabel";
 import { Section, Swatch } from "../components/widgets";
 import { targetLabel } from "./targets";
 import { composition } from "./PathByCode";
@@ -78,7 +79,9 @@ export function CodePicker({
             label={
               <>
                 <Swatch of={codeColour(r.codes, i, dark.value)} />
-                <span class="mono">{c.label}</span>
+                <span class="mono" title={c.label}>
+                  <CodeLabel label={c.label} />
+                </span>
               </>
             }
           />

@@ -142,7 +142,7 @@ pub(super) fn verdict(view: &View, page: &mut Page) {
 }
 
 /// A prefix of the verdict on a trace that could be read only in part.
-const ONLY_A_PART: &str = "Only part of this trace could be read. In that part: ";
+const ONLY_A_PART: &str = "Only part of this trace could be read. All numbers are of that part. ";
 
 /// The verdict on a trace that could be read only in part, with a single task.
 const ONE_TASK_IN_PART: &str = "Only part of this trace could be read. In that part a single task ran; \

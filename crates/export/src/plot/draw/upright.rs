@@ -92,7 +92,8 @@ fn stacked(series: &Series, bars: &mut [f64], frame: &Frame, shapes: &mut Vec<Sh
     }
 }
 
-/// The names of points, each moved below the last name or point that it would cover.
+/// The names of points, each moved below the last name or point that it would cover, or above it
+/// where the axis is below.
 fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
     const DOT: f64 = 5.0;
     let dotted = |s: &&&Series| matches!(s.mark, Mark::Points | Mark::Rings);
@@ -105,15 +106,15 @@ fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
             let left = x + 8.0 + width > frame.right();
             let from = if left { x - 8.0 - width } else { x + 8.0 };
             // The axis would cross the name, so it goes above the axis.
-            let mut at = match y + 4.0 > frame.bottom() - 3.0 {
-                true => y - 7.0,
-                false => y + 4.0,
+            let (mut at, step) = match y + 4.0 > frame.bottom() - 3.0 {
+                true => (y - 7.0, -SIZE),
+                false => (y + 4.0, SIZE),
             };
             while taken
                 .iter()
                 .any(|t| from < t.1 && t.0 < from + width && (at - t.2).abs() < SIZE)
             {
-                at += SIZE;
+                at += step;
             }
             taken.push((from, from + width, at));
             on_ground(shapes, (from, at), &name, Anchor::Start, WHITE);
