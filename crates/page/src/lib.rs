@@ -16,7 +16,8 @@ const MIN_NODE: (u32, u32) = (20, 19);
 
 /// What to do about a page that can't be built.
 pub const REMEDY: &str = "the viewer's page is not built, and an installed workspan needs it: install Node 20.19 or \
-     later with npm and repeat this command (WORKSPAN_PAGE=none builds without the page)";
+     later with npm (Debian 13: apt-get install npm; other systems: nodejs.org) and repeat this command \
+     (WORKSPAN_PAGE=none builds without the page)";
 
 /// Where the page comes from.
 #[derive(Debug, PartialEq, Eq)]
