@@ -29,10 +29,10 @@ use crate::truth::{self, CorpusAmount};
 use crate::ui;
 use crate::workspace::{cargo, succeed, target};
 
+pub use programs::Programs;
 pub use progress::Check;
 pub use tally::Tally;
 
-use programs::Programs;
 use progress::EachMinute;
 
 /// Runs only the part with this name; `long` repeats what is worth repeating.
