@@ -14,7 +14,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let view = here.join("../view");
-    // The package of a registry has no other crates beside it; that of `workspan-view` has the page.
+    // Outside of a checkout, the package of `workspan-view` has the page.
     if page::is_checkout(&view)
         && let Err(why) = page::page_source(&view)
     {

@@ -1,11 +1,11 @@
 //! Finds out where a build of the tool gets the viewer's page from.
 //!
 //! Two build scripts ask: that of `workspan-view`, which embeds the page, and that of this crate,
-//! which only stops a build that could not embed it. Cargo starts crates in the order of how many
-//! others wait for them. Few wait for `workspan-view`, so its script runs after minutes; all crates
-//! of the tool wait for this one, through the feature `page` of `workspan-trace`, so its script runs
-//! after seconds. Only the package `workspan` turns the feature on: programs and tools that depend
-//! on other crates of the workspace build without Node.
+//! which only stops a build that could not embed it. Cargo begins with the crates for which most
+//! others wait. Few wait for `workspan-view`, so its script runs after minutes. All crates of the
+//! tool wait for this one, through the feature `page` of `workspan-trace`, so its script runs after
+//! seconds. Only the package `workspan` turns the feature on: programs and tools that depend on
+//! other crates of the workspace build without Node.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ pub enum PageSource {
     None,
 }
 
-/// The file that would be the page, whether it exists or not, of the folder of `workspan-view`: in a
-/// checkout what `cargo xtask ui` builds, in a package of a registry the file that it carries. A
+/// The file that would be the page, whether it exists or not, for the folder of `workspan-view`: in
+/// a checkout what `cargo xtask ui` builds, in a package of a registry the file that it carries. A
 /// checkout has that file only while it is packaged, or after packaging was interrupted.
 pub fn built_page(view: &Path) -> PathBuf {
     let ui = ui_sources(view);
@@ -52,8 +52,8 @@ fn ui_sources(view: &Path) -> PathBuf {
 
 /// Where the page of the folder of `workspan-view` comes from in this build.
 ///
-/// An optimised build has a page, unless `WORKSPAN_PAGE=none` asks for none. Others have it if it is
-/// built already, so that contributors do not need Node.
+/// An optimised build has a page, unless `WORKSPAN_PAGE=none` asks for none. Others have it if it
+/// is built already, so that contributors do not need Node.
 ///
 /// # Errors
 /// The build needs the page, and it is neither built nor can be. The text names the remedy.

@@ -181,7 +181,7 @@ fn an_agent_is_answered_with_the_reports_numbers() {
     client.close();
 }
 
-/// Other programs used the CPUs for most of the lost time, but only the rest is for an agent to change.
+/// Other programs used the CPUs for most of the lost time, but an agent can only change the rest.
 #[test]
 fn what_the_program_can_change_comes_before_the_machines_load() {
     let trace = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","cpus":2}

@@ -98,8 +98,8 @@ fn it_fits_at_every_width_and_so_does_the_long_report() {
     }
 }
 
-/// On a narrow terminal, with folders in front of all places and a steal's cost of which much can be
-/// said: what a report of a program outside of its project has.
+/// On a narrow terminal, with folders in front of all places and a long origin of a steal's cost,
+/// as in the report of a program that was compiled elsewhere.
 #[test]
 fn long_places_do_not_make_it_longer_than_a_screen() {
     for trace in traces() {
