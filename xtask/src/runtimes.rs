@@ -20,8 +20,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::test::Tally;
-use crate::workspace::{cargo, output, target};
+use crate::test::{Programs, Tally};
+use crate::workspace::{output, target};
 
 use covered::CoverageRow;
 
@@ -127,17 +127,21 @@ const STANDS_FOR: [(&str, &str); 3] = [
     ),
 ];
 
+/// The folders of the recorder's and the command's packages.
+const PRELOAD: &str = "crates/adapters/preload";
+const COMMAND: &str = "crates/cli";
+
 /// Tests that build programs with these compilers: the package, and parts of the tests' names.
 const CLANG_TESTS: [(&str, &[&str]); 2] = [
     (
-        "workspan-preload",
+        PRELOAD,
         &["openmp::", "runtimes::", "headers::", "examples::"],
     ),
-    ("workspan", OF_COMMAND),
+    (COMMAND, OF_COMMAND),
 ];
 const GCC_TESTS: [(&str, &[&str]); 2] = [
     (
-        "workspan-preload",
+        PRELOAD,
         &[
             "gnu",
             "openmp::gomp",
@@ -147,7 +151,7 @@ const GCC_TESTS: [(&str, &[&str]); 2] = [
             "tbb::",
         ],
     ),
-    ("workspan", OF_COMMAND),
+    (COMMAND, OF_COMMAND),
 ];
 
 /// The command's own tests of whole recordings, which run with every compiler.
@@ -170,7 +174,7 @@ const OF_COMMAND_OLDEST: &[&str] = &[
     "suite::",
     "supervision::",
     "task_costs::",
-    "told_by::",
+    "tasks_by_reporter::",
     "trust::",
     "waits::",
     "windows::",
@@ -192,6 +196,13 @@ pub fn run(tally: &mut Tally) -> Result<()> {
         "tests in a root of Ubuntu 22.04: Debian has no keyring to check one by; its versions are tried one by one"
             .into(),
     );
+    // The same build as of all tests: a package of its own would be built with other features.
+    let programs = Programs::build()?;
+    let tests_of = |package: &str, names: &[&str]| -> Result<Command> {
+        let mut tests = programs.it(package)?;
+        tests.args(names);
+        Ok(tests)
+    };
     let mut covered = CoverageRow::default();
     for toolchain in &TOOLCHAINS {
         let folder = match toolchain.prepare() {
@@ -207,10 +218,10 @@ pub fn run(tally: &mut Tally) -> Result<()> {
             Family::Gcc(_) => GCC_TESTS,
         };
         for (package, mut names) in tests {
-            if toolchain.oldest && package == "workspan" {
+            if toolchain.oldest && package == COMMAND {
                 names = OF_COMMAND_OLDEST;
             }
-            let mut test = tests_of(package, names);
+            let mut test = tests_of(package, names)?;
             test.env("PATH", in_front(&folder));
             let name = format!("tests of {package} with {}", toolchain.name);
             covered.count(tally, name, &mut test)?;
@@ -219,7 +230,7 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     let (package, names) = CLANG_TESTS[0];
     match intel::prepare() {
         Ok((folder, version)) => {
-            let mut test = tests_of(package, names);
+            let mut test = tests_of(package, names)?;
             test.env("PATH", in_front(&folder));
             let name = format!("tests of {package} with Intel's OpenMP runtime {version}");
             covered.count(tally, name, &mut test)?;
@@ -230,23 +241,15 @@ pub fn run(tally: &mut Tally) -> Result<()> {
         }
     }
     for version in ONETBB {
-        let mut test = tests_of("workspan-preload", &["tbb::"]);
+        let mut test = tests_of(PRELOAD, &["tbb::"])?;
         test.env("WORKSPAN_TEST_ONETBB", version);
-        let name = format!("tests of workspan-preload with oneTBB {version}");
+        let name = format!("tests of {PRELOAD} with oneTBB {version}");
         covered.count(tally, name, &mut test)?;
     }
     let names = ["openmp::", "gnu", "headers::", "tbb::"];
-    releases::run(tally, &mut covered, &names)?;
+    releases::run(tally, &mut covered, &programs, &names)?;
     covered.print();
     Ok(())
-}
-
-/// The tests of a package whose names contain one of these parts.
-fn tests_of(package: &str, names: &[&str]) -> Command {
-    let mut test = cargo();
-    test.args(["test", "--package", package, "--test", "it"]);
-    test.args(["--no-fail-fast", "--"]).args(names);
-    test
 }
 
 impl Toolchain {
@@ -357,4 +360,24 @@ fn in_front(folder: &Path) -> OsString {
         path.push(rest);
     }
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::root;
+
+    /// A part of a name that no test has selects nothing, and nobody would notice.
+    #[test]
+    fn selected_tests_exist() {
+        let selected = [CLANG_TESTS, GCC_TESTS, [(COMMAND, OF_COMMAND_OLDEST); 2]];
+        for (package, names) in selected.iter().flatten() {
+            let folder = root().join(package).join("tests/it");
+            let program = fs::read_to_string(folder.join("main.rs")).unwrap();
+            for name in names.iter().filter_map(|name| name.strip_suffix("::")) {
+                let module = format!("mod {name};");
+                assert!(program.contains(&module), "{package}: no `{module}`");
+            }
+        }
+    }
 }

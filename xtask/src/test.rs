@@ -29,10 +29,10 @@ use crate::truth::{self, CorpusAmount};
 use crate::ui;
 use crate::workspace::{cargo, succeed, target};
 
+pub use programs::Programs;
 pub use progress::Check;
 pub use tally::Tally;
 
-use programs::Programs;
 use progress::EachMinute;
 
 /// Runs only the part with this name; `long` repeats what is worth repeating.
@@ -81,7 +81,7 @@ pub fn part(name: &str, long: bool) -> Result<()> {
 
 /// Slow tests that only `--long` runs: all others must finish within 25 minutes. One measures, one
 /// waits for a minute, the others build in release mode.
-const LONG_ONLY: [&str; 10] = [
+const LONG_ONLY: [&str; 9] = [
     "all_faults_are_named_on_a_busy_machine_too",
     "each_benchmark_of_criterion_and_divan_has_a_row",
     "each_benchmark_says_first_what_its_structure_is_known_for",
@@ -90,7 +90,6 @@ const LONG_ONLY: [&str; 10] = [
     "the_findings_name_all_faults_and_fixes_are_faster",
     "ten_million_tasks",
     "an_installation_from_git_is_the_whole_tool",
-    "an_installation_without_node_stops_and_says_so",
     "two_files_installed_into_an_empty_root_are_the_whole_tool",
 ];
 

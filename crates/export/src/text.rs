@@ -98,7 +98,7 @@ pub fn report_text(
         busy_strip::strip(&view, &mut page);
     }
     page.blank();
-    scale::work_and_span(&view, &mut page);
+    scale::work_and_span(&view, &mut page, true);
     scale::counts(&view, &mut page, &mut notes);
     scale::bounds(&view, &mut page);
     processes::table(&view, &mut page);

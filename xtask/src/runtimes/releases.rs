@@ -3,16 +3,15 @@
 //! has, so they are installed in a root of their own, in which the tests that were built here are
 //! run.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result};
-use serde_json::Value;
+use anyhow::Result;
 
 use crate::debian_root::DebianRoot;
-use crate::test::Tally;
-use crate::workspace::{cargo, output, root, target};
+use crate::test::{Programs, Tally};
+use crate::workspace::{output, root, target};
 
-use super::CoverageRow;
+use super::{CoverageRow, PRELOAD};
 
 /// Debian 12 has Clang 14, GCC 12 and oneTBB 2021.8, Debian 13 Clang 19, GCC 14 and oneTBB 2022.1.
 const RELEASES: [(&str, &str); 2] = [("12", "bookworm"), ("13", "trixie")];
@@ -27,8 +26,6 @@ const PACKAGES: [&str; 8] = [
     "mount",
 ];
 
-const PACKAGE: &str = "workspan-preload";
-
 /// Prints the versions of the installed packages, one after the other.
 const VERSIONS: &str = r#"dpkg-query -W -f '${db:Status-Status} ${source:Package} ${source:Upstream-Version}\n' \
     'gcc-[0-9]*[0-9]' 'libomp5-[0-9]*' libtbb12 | sed -n 's/^installed //p' | sort -u | paste -s -d , -"#;
@@ -36,12 +33,19 @@ const VERSIONS: &str = r#"dpkg-query -W -f '${db:Status-Status} ${source:Package
 /// Runs the recorder's tests with these names in each release.
 ///
 /// # Errors
-/// The tests do not build, or could not be started.
-pub fn run(tally: &mut Tally, covered: &mut CoverageRow, names: &[&str]) -> Result<()> {
+/// There are no such tests, or they could not be started.
+pub fn run(
+    tally: &mut Tally,
+    covered: &mut CoverageRow,
+    programs: &Programs,
+    names: &[&str],
+) -> Result<()> {
+    let tests = programs.it(PRELOAD)?;
+    let tests = Path::new(tests.get_program());
     for (number, release) in RELEASES {
-        let name = format!("tests of {PACKAGE} in a root of Debian {number}");
+        let name = format!("tests of {PRELOAD} in a root of Debian {number}");
         match DebianRoot::prepare(release, &PACKAGES) {
-            Ok(fresh) => in_root(tally, covered, &name, &fresh, names)?,
+            Ok(fresh) => in_root(tally, covered, &name, &fresh, tests, names)?,
             Err(why) => tally.skipped.push(format!("{name}: {why:#}")),
         }
     }
@@ -53,9 +57,9 @@ fn in_root(
     covered: &mut CoverageRow,
     name: &str,
     fresh: &DebianRoot,
+    test: &Path,
     names: &[&str],
 ) -> Result<()> {
-    let test = executable()?;
     let (workspace, target) = (root(), target());
     let shared: [&Path; 2] = [&workspace, &target];
     // Tests of a newer machine do not start with an older C library.
@@ -72,21 +76,9 @@ fn in_root(
     let line = format!(
         "mount -t tmpfs tmpfs {tmp} && cd {package} && {test} {names}",
         tmp = target.join("tmp").display(),
-        package = workspace.join("crates/adapters/preload").display(),
+        package = workspace.join(PRELOAD).display(),
         test = test.display(),
         names = names.join(" "),
     );
     covered.count(tally, name, &mut fresh.shell(&line, &shared))
-}
-/// Builds the recorder's test program.
-fn executable() -> Result<PathBuf> {
-    let mut build = cargo();
-    build.args(["test", "--package", PACKAGE, "--test", "it", "--no-run"]);
-    let said = output(build.arg("--message-format=json"))?;
-    let messages = said
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut built = messages.filter(|message| message["target"]["name"] == "it");
-    let test = built.find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    test.context("cargo does not say where the recorder's tests are")
 }

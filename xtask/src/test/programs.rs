@@ -23,6 +23,17 @@ struct Program {
     package: PathBuf,
 }
 
+impl Program {
+    /// Runs it as cargo would.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.executable);
+        command
+            .current_dir(&self.package)
+            .env("CARGO_MANIFEST_DIR", &self.package);
+        command
+    }
+}
+
 /// The programs that have not begun to run.
 pub struct Programs {
     waiting: Mutex<VecDeque<Program>>,
@@ -53,12 +64,24 @@ impl Programs {
     pub fn run(&self, tally: &mut Tally) -> Result<()> {
         while let Some(program) = self.next() {
             let name = program.executable.file_name().unwrap_or_default();
-            let mut test = Command::new(&program.executable);
-            test.current_dir(&program.package)
-                .env("CARGO_MANIFEST_DIR", &program.package);
-            tally.count(&format!("tests: {}", name.display()), &mut test, true)?;
+            let name = format!("tests: {}", name.display());
+            tally.count(&name, &mut program.command(), true)?;
         }
         Ok(())
+    }
+
+    /// Runs the program `it` of the package in this folder, with arguments that the caller adds.
+    ///
+    /// # Errors
+    /// The package has no such program.
+    pub fn it(&self, package: &str) -> Result<Command> {
+        let all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let program = all.iter().find(|program| {
+            let name = program.executable.file_name().unwrap_or_default();
+            program.package.ends_with(package) && name.as_encoded_bytes().starts_with(b"it-")
+        });
+        let program = program.with_context(|| format!("{package} has no tests called `it`"))?;
+        Ok(program.command())
     }
 
     fn next(&self) -> Option<Program> {
@@ -120,6 +143,13 @@ mod tests {
         let names: Vec<_> = all.iter().map(|p| p.executable.to_str().unwrap()).collect();
         assert_eq!(names, ["/t/it-2", "/t/it-1"]);
         assert_eq!(all[1].package, Path::new("/w/crates/view"));
+        let queue = Programs {
+            waiting: Mutex::new(all.into()),
+        };
+        let of_view = queue.it("crates/view").unwrap();
+        assert_eq!(of_view.get_program(), "/t/it-1");
+        assert_eq!(of_view.get_current_dir(), Some(Path::new("/w/crates/view")));
+        assert!(queue.it("crates/api").is_err());
         assert!(programs("").is_err());
     }
 }

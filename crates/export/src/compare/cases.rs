@@ -14,7 +14,8 @@ pub struct EachRow {
     pub name: String,
     /// The measures of its run.
     pub measures: RunMeasures,
-    /// The cause of most of the lost time; `None` if little was lost.
+    /// The cause of most of the lost time that the program can change, or of the rest; `None` if
+    /// little was lost.
     pub cause: Option<Cause>,
 }
 

@@ -7,8 +7,9 @@ use crate::quantity::{percent_of, ratio, thousands};
 use std::collections::BTreeMap;
 use workspan_analysis::{both_reporters, tasks_by_reporter};
 
-/// Work, span and parallelism in a paragraph.
-pub(super) fn work_and_span(view: &View, page: &mut Page) {
+/// Work, span and parallelism in a paragraph; with `steal_cost`, also what a steal costs and how
+/// that is known.
+pub(super) fn work_and_span(view: &View, page: &mut Page, steal_cost: bool) {
     let ws = &view.report.work_span;
     let unit = view
         .counter()
@@ -48,11 +49,13 @@ pub(super) fn work_and_span(view: &View, page: &mut Page) {
             (None, None, None) => "from the trace",
         };
         facts.push(strong(", burdened "));
-        facts.push(plain(format!(
-            "{} ({} per steal, {origin})",
-            ratio(ws.burdened_parallelism()),
-            view.amount(ws.burden as f64)
-        )));
+        facts.push(plain(ratio(ws.burdened_parallelism())));
+        if steal_cost {
+            facts.push(plain(format!(
+                " ({} per steal, {origin})",
+                view.amount(ws.burden as f64)
+            )));
+        }
     } else if !view.dag.meta.recorded {
         // For a recorded run, there is a warning about it.
         facts.push(plain(", cost of a steal unknown"));

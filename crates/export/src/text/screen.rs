@@ -27,20 +27,25 @@ struct Detail {
     notes: usize,
     /// Maximum number of lines of a finding's sentence.
     lines: usize,
+    /// Whether the cost of a steal and its origin follow the burdened parallelism.
+    steal_cost: bool,
 }
 
 /// From the most detailed level to the least. The first one that fits is used.
-const DETAILS: [Detail; 10] = [
+const DETAILS: [Detail; 13] = [
     detail(3, 3, true, 4, 9),
     detail(3, 3, true, 2, 9),
     detail(3, 1, true, 2, 9),
     detail(3, 1, true, 1, 9),
     detail(3, 1, false, 1, 9),
-    detail(2, 1, true, 1, 9),
-    detail(2, 1, false, 1, 9),
-    detail(1, 1, true, 1, 9),
-    detail(1, 1, false, 1, 6),
-    detail(1, 0, false, 0, 4),
+    detail(3, 1, false, 1, 9).without_steal_cost(),
+    detail(2, 1, true, 1, 9).without_steal_cost(),
+    detail(2, 1, false, 1, 9).without_steal_cost(),
+    detail(1, 1, true, 1, 9).without_steal_cost(),
+    detail(1, 1, false, 1, 6).without_steal_cost(),
+    detail(1, 0, false, 0, 4).without_steal_cost(),
+    detail(1, 0, false, 0, 3).without_steal_cost(),
+    detail(1, 0, false, 0, 2).without_steal_cost(),
 ];
 
 const fn detail(
@@ -56,6 +61,16 @@ const fn detail(
         own_lines,
         notes,
         lines,
+        steal_cost: true,
+    }
+}
+
+impl Detail {
+    const fn without_steal_cost(self) -> Detail {
+        Detail {
+            steal_cost: false,
+            ..self
+        }
     }
 }
 
@@ -93,7 +108,7 @@ fn page(view: &View, detail: Detail) -> Page {
     page.blank();
     if view.report.breakdown.elapsed() > 0 {
         breakdown::bar(view, &mut page);
-        scale::work_and_span(view, &mut page);
+        scale::work_and_span(view, &mut page, detail.steal_cost);
     }
     if view.report.work_span.work > 0 {
         scale::bound_rows(view, &mut page);

@@ -98,6 +98,33 @@ fn it_fits_at_every_width_and_so_does_the_long_report() {
     }
 }
 
+/// On a narrow terminal, with folders in front of all places and a long origin of a steal's cost,
+/// as in the report of a program that was compiled elsewhere.
+#[test]
+fn long_places_do_not_make_it_longer_than_a_screen() {
+    for trace in traces() {
+        let mut run = read(&trace);
+        for place in &mut run.dag.places {
+            if place.line.is_some() {
+                let folder = "/home/someone/projects/simulation/";
+                place.label = format!("{folder}{}", place.label);
+                place.file = place.file.take().map(|file| format!("{folder}{file}"));
+            }
+        }
+        let cost = "GNU OpenMP (libgomp.so.1), the median of 1932 forced";
+        run.dag.meta.run.burden_source = Some(cost.into());
+        for width in [60, 70, 80] {
+            let screen = run.screen(width);
+            let lines = screen.lines().count();
+            assert!(
+                lines <= MAX_LINES,
+                "{}, {width}: {lines} lines\n{screen}",
+                run.name
+            );
+        }
+    }
+}
+
 /// A finding about the program is shown whatever the machine did, with its remedy and gain.
 #[test]
 fn each_run_with_tasks_has_a_finding_with_remedy_and_gain() {

@@ -32,11 +32,12 @@ pub(crate) fn findings(shared: &Shared, path: &Path, run: &Run) -> Json {
     let said = summary(dag, report, measured);
     let (ws, b) = (&report.work_span, &report.breakdown);
     let trace = shared.folders.shown(path);
-    let named: Vec<Json> = report
-        .causes
-        .findings()
+    let found = report.causes.findings().into_iter();
+    let mut named: Vec<_> = found.zip(&said.findings).collect();
+    // As in the report: what the program can change comes before what the machine did to it.
+    named.sort_by_key(|(finding, _)| finding.cause.is_load());
+    let named: Vec<Json> = named
         .into_iter()
-        .zip(&said.findings)
         .map(|(finding, words)| one(shared, run, finding, words))
         .collect();
     // If other programs used the CPUs, this is the finding about the program itself.
