@@ -323,7 +323,7 @@ function waitedFor(n: DagNode): DagNode[] {
 const latestOf = (nodes: readonly DagNode[]): DagNode | null =>
   nodes.reduce<DagNode | null>((last, n) => (last && endOf(last) >= endOf(n) ? last : n), null);
 
-/** Whether a path that leaves `item` does so from `n`: itself, or the last marked node inside it. */
+/** Whether a path that leaves `item` does so from `n`: `item`, or the last marked node inside. */
 function isLastIn(item: DagNode, n: DagNode, marked: (n: DagNode) => boolean): boolean {
   for (let at = n; at !== item; at = at.parent!) {
     const on = at.parent!.inside!.filter(marked);

@@ -45,8 +45,8 @@ function Loaded({ meta }: { meta: RunMeta }) {
       source,
       () => {
         if (tabled.current) setDrawn((n) => n + 1);
-        // Another strand may be under the pointer now, and facts that the tooltip requested may have
-        // arrived.
+        // Another strand may be under the pointer now, and facts that the tooltip requested may
+        // have arrived.
         pointAgain(made, pointed);
       },
       shown.current,

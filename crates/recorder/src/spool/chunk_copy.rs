@@ -73,7 +73,7 @@ impl Spool {
             }
             None => {
                 let offset = self.next.fetch_add(chunk.size as u64, Ordering::Relaxed);
-                // The next mapping of a chunk finds the reason of the failure again, and reports it.
+                // The next mapping of a chunk fails for the same reason, and reports it.
                 self.allocate(fd, offset, chunk.size).ok()?;
                 offset
             }
