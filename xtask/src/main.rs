@@ -7,7 +7,8 @@
 //!   `case-studies` those of docs/case-studies,
 //! * `bench` measures the cost of recording, `bench overhead` that cost by the length of strands,
 //!   `bench predictions` the quality of predictions, `bench folding` the cost of large runs, `bench
-//!   viewer` the memory of the viewer, `bench samples` the cost of samples.
+//!   viewer` the memory of the viewer, `bench samples` the cost of samples, `bench ring` that of a
+//!   flight recorder.
 
 mod aarch64;
 mod bench;
@@ -32,6 +33,7 @@ mod picture;
 mod predictions;
 mod rayon_tests;
 mod real_programs;
+mod ring_bench;
 mod rival;
 mod runtimes;
 mod sanitized;
@@ -80,6 +82,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask bench viewer    the memory of the viewer of large runs, on each runtime, and in a browser its first
                                   picture, frames and tiles: docs/measured/viewer.md
        cargo xtask bench samples       what a sample of the code costs: docs/samples.md
+       cargo xtask bench ring [ROUNDS]  what a flight recorder that is always on costs: docs/measured/overhead.md; 5 minutes
        cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
 
 fn main() -> ExitCode {
@@ -105,6 +108,10 @@ fn main() -> ExitCode {
         ["bench", "folding"] => folding::run(),
         ["bench", "viewer"] => viewer::run(),
         ["bench", "samples"] => native_bench::of_samples(),
+        ["bench", "ring"] => ring_bench::run(ring_bench::ROUNDS),
+        ["bench", "ring", rounds] if rounds.parse::<usize>().is_ok() => {
+            ring_bench::run(rounds.parse().unwrap_or(ring_bench::ROUNDS))
+        }
         ["ui"] => ui::build(),
         ["dist"] => dist::run(dist::System::Old),
         ["dist", "--here"] => dist::run(dist::System::Here),
