@@ -9,7 +9,9 @@ use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Choice, TASK_CLASS};
 use workspan_recorder::wire::primitive;
 
-use super::header::{self, BlockLayout, FINAL, Header, IN_TEAM, UNRECORDED};
+use super::header::{
+    self, BlockLayout, FINAL, Header, IN_TEAM, LevelAndFlags, MAX_COMPACT_ALIGN, UNRECORDED,
+};
 use super::region;
 use super::task::{CopyFunction, FLAG_FINAL, Function, TASK, Task, settle};
 use super::task_frame::{self, TaskFrame};
@@ -131,37 +133,6 @@ struct CompactHeader {
     rest: LevelAndFlags,
 }
 
-/// The level, and above it 16 bits for the distance from a [`CompactHeader`] to the program's block
-/// and for [`Header::flags`].
-#[repr(transparent)]
-#[derive(Clone, Copy)]
-struct LevelAndFlags(u64);
-
-impl LevelAndFlags {
-    #[inline]
-    fn new(level: u32, offset: usize, flags: u32) -> LevelAndFlags {
-        LevelAndFlags(u64::from(level) | (offset as u64) << 32 | u64::from(flags) << 48)
-    }
-
-    #[inline]
-    fn level(self) -> u32 {
-        self.0 as u32
-    }
-
-    #[inline]
-    fn offset(self) -> usize {
-        usize::from((self.0 >> 32) as u16)
-    }
-
-    #[inline]
-    fn flags(self) -> u32 {
-        (self.0 >> 48) as u32
-    }
-}
-
-/// The largest alignment whose offset fits in a [`LevelAndFlags`].
-const MAX_ALIGN: usize = 1 << 12;
-
 /// The data that libgomp gets in place of a block for which the program has a copy function.
 /// [`copy_slim`] builds the task's block from it.
 #[repr(C)]
@@ -201,7 +172,7 @@ pub(super) unsafe fn create(
     flags: u32,
     priority: i32,
 ) -> bool {
-    if align > MAX_ALIGN || !align.max(1).is_power_of_two() || size > u32::MAX as usize {
+    if align > MAX_COMPACT_ALIGN || !align.max(1).is_power_of_two() || size > u32::MAX as usize {
         return false;
     }
     let layout = BlockLayout::new(size_of::<CompactHeader>(), size, align);

@@ -40,6 +40,51 @@ pub(super) struct Header {
     pub(super) site: u32,
 }
 
+/// The header of most recorded tasks: those of a team that have no copy function, no event and no
+/// dependences. It is smaller than a [`Header`], because every byte is copied twice and then read
+/// by another thread.
+#[repr(C)]
+pub(super) struct PlainHeader {
+    /// The outlined function.
+    pub(super) function: usize,
+    /// The task's number.
+    pub(super) task: u64,
+    pub(super) rest: LevelAndFlags,
+    /// The site of its creation.
+    pub(super) site: u64,
+}
+
+/// The level, and above it 16 bits for the distance from a compact header to the program's block and
+/// for [`Header::flags`].
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(super) struct LevelAndFlags(u64);
+
+impl LevelAndFlags {
+    #[inline]
+    pub(super) fn new(level: u32, offset: usize, flags: u32) -> LevelAndFlags {
+        LevelAndFlags(u64::from(level) | (offset as u64) << 32 | u64::from(flags) << 48)
+    }
+
+    #[inline]
+    pub(super) fn level(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    pub(super) fn offset(self) -> usize {
+        usize::from((self.0 >> 32) as u16)
+    }
+
+    #[inline]
+    pub(super) fn flags(self) -> u32 {
+        (self.0 >> 48) as u32
+    }
+}
+
+/// The largest alignment whose offset fits in a [`LevelAndFlags`].
+pub(super) const MAX_COMPACT_ALIGN: usize = 1 << 12;
+
 /// [`Header::flags`]: tasks that this one creates run at once.
 pub(super) const FINAL: u32 = 1;
 /// The task has an event.

@@ -11,7 +11,8 @@ use workspan_recorder::wire::{create, primitive};
 use super::budget::SkippedTask;
 use super::entry_points::same_arguments;
 use super::header::{
-    self, BlockLayout, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, UNDEFERRED, UNRECORDED,
+    self, BlockLayout, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, LevelAndFlags,
+    MAX_COMPACT_ALIGN, PlainHeader, UNDEFERRED, UNRECORDED,
 };
 use super::next_symbol::Entry;
 use super::region::run;
@@ -141,6 +142,31 @@ impl Arguments {
         }
     }
 
+    /// Makes libgomp create a task of a team that has a [`PlainHeader`] in front of its block.
+    /// `with_header` is the layout with a [`Header`].
+    #[inline]
+    unsafe fn give_plain(&self, with_header: BlockLayout, task: u64, level: u32, site: u32) {
+        let size = with_header.size.wrapping_sub(with_header.offset);
+        let layout = BlockLayout::new(size_of::<PlainHeader>(), size, with_header.align);
+        let is_final = if self.flags & FLAG_FINAL != 0 {
+            FINAL
+        } else {
+            0
+        };
+        let header = PlainHeader {
+            function: self.function as usize,
+            task,
+            rest: LevelAndFlags::new(level, layout.offset, is_final | IN_TEAM),
+            site: u64::from(site),
+        };
+        // SAFETY: the block has the layout that libgomp is given, and a header for `plain_body`.
+        unsafe {
+            header::build(header, self.data, layout, |block| {
+                self.give(plain_body, block, None, layout);
+            });
+        }
+    }
+
     /// Makes libgomp create the task as the program requested.
     unsafe fn give_bare(&self, size: usize, align: usize) {
         let bare = BlockLayout {
@@ -258,6 +284,10 @@ unsafe fn recorded(h: LiveHandle, arguments: &Arguments, layout: BlockLayout, pa
         };
         let site = arguments.site();
         let task = h.task_create(kind, site, 0);
+        let is_plain = in_team && arguments.copy.is_none() && !arguments.is_more();
+        if is_plain && layout.align <= MAX_COMPACT_ALIGN {
+            return arguments.give_plain(layout, task, parent.level + 1, site);
+        }
         if let Some(on) = arguments.dependences() {
             h.depends(task, &on);
         }
@@ -321,6 +351,32 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
             };
             budget::run(h, here, site, data);
         }
+        task_frame::leave(below, task);
+    }
+}
+
+/// The function that libgomp calls as a task with a [`PlainHeader`].
+unsafe extern "C-unwind" fn plain_body(block: *mut u8) {
+    // SAFETY: libgomp passes a block that was made in `give_plain`; the frames are this thread's.
+    unsafe {
+        let PlainHeader {
+            function,
+            task,
+            rest,
+            site,
+        } = block.cast::<PlainHeader>().read();
+        let data = block.add(rest.offset());
+        let (h, below) = task_frame::here();
+        let Some(h) = h else {
+            return run(function, data);
+        };
+        settle(h, below);
+        h.task_begin(task);
+        let here = TaskFrame {
+            level: rest.level(),
+            ..TaskFrame::explicit(below, h, function, rest.flags())
+        };
+        budget::run(h, here, site as u32, data);
         task_frame::leave(below, task);
     }
 }
