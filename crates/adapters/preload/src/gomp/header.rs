@@ -54,8 +54,8 @@ pub(super) struct PlainHeader {
     pub(super) site: u64,
 }
 
-/// The level, and above it 16 bits for the distance from a compact header to the program's block and
-/// for [`Header::flags`].
+/// The level, and above it 16 bits for the distance from a compact header to the program's block,
+/// and 16 for [`Header::flags`].
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(super) struct LevelAndFlags(u64);
