@@ -119,6 +119,7 @@ impl<'a> Ledger<'a> {
         self.book.add_all(self.off.asleep);
         self.book.add_all(probes);
         divide_preempted(&mut self.book, &self.preempted, self.dag, breakdown);
+        let undisturbed = u128::from(self.off.undisturbed) * u128::from(self.workers);
         let show = EvidenceSource {
             dag: self.dag,
             sizes: &self.sizes,
@@ -128,6 +129,7 @@ impl<'a> Ledger<'a> {
         Causes {
             total: breakdown.total(),
             lost: breakdown.lost(),
+            undisturbed,
             by_cause: self.book.by_cause(),
             places: self.book.places(self.dag, |f, e| show.evidence(f, e)),
         }
@@ -339,6 +341,9 @@ impl Observer for Ledger<'_> {
             self.next += 1;
         }
         self.preempted.moment(moment);
+        if moment.is_undisturbed() {
+            self.off.undisturbed += moment.ticks();
+        }
         if let Some(pools) = &mut self.pools {
             pools.moment(moment.begin, moment.ticks());
         }

@@ -20,6 +20,8 @@ struct ThreadState {
     off: Option<OffCpuReason>,
     /// The time since which both fields hold.
     since: u64,
+    /// [`OffCpu::undisturbed`] at that time.
+    undisturbed_before: u64,
 }
 
 /// Follows the state of all threads.
@@ -27,6 +29,8 @@ pub(super) struct OffCpu<'a> {
     dag: &'a Dag,
     now: Vec<ThreadState>,
     waits: WaitCauses,
+    /// The ticks up to now in which every worker that could run had a CPU.
+    pub(super) undisturbed: u64,
     /// Ticks by place.
     pub(super) descheduled: Book,
     pub(super) blocked: Book,
@@ -40,11 +44,13 @@ impl<'a> OffCpu<'a> {
             strand: NONE,
             off: None,
             since: 0,
+            undisturbed_before: 0,
         };
         OffCpu {
             dag,
             now: vec![idle; dag.meta.threads as usize],
             waits: WaitCauses::new(dag),
+            undisturbed: 0,
             descheduled: Book::new(),
             blocked: Book::new(),
             asleep: Book::new(),
@@ -85,7 +91,8 @@ impl<'a> OffCpu<'a> {
     fn settle(&mut self, thread: usize, time: u64) {
         let now = &mut self.now[thread];
         let (since, ticks) = (now.since, time - now.since);
-        now.since = time;
+        let undisturbed = self.undisturbed - now.undisturbed_before;
+        (now.since, now.undisturbed_before) = (time, self.undisturbed);
         if now.strand == NONE || ticks == 0 {
             return;
         }
@@ -112,6 +119,7 @@ impl<'a> OffCpu<'a> {
                 (book, cause, key)
             }
         };
-        book.add(cause, key, u128::from(ticks), now.strand, ticks);
+        let group = book.add(cause, key, u128::from(ticks), now.strand, ticks);
+        group.undisturbed += undisturbed;
     }
 }

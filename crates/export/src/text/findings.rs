@@ -2,7 +2,7 @@
 
 mod phrases;
 
-use workspan_analysis::causes::{Cause, Finding};
+use workspan_analysis::causes::{Cause, Finding, WORTH_A_FINDING};
 use workspan_analysis::{CriticalBlock, Suggestion, Target, WaitKind, blocked_in, hot_function_of};
 use workspan_dag::StartKind;
 
@@ -43,12 +43,31 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
             "What it waited for is not known: no stack was taken where it gave up the CPU.",
         )];
     }
+    if let Some(sentence) = undisturbed(view, finding) {
+        code.insert(0, plain(sentence));
+    }
     FindingWords {
         what,
         share: share(view.report.causes.percent(finding.lost)),
         advice: advice(view, finding),
         code,
     }
+}
+
+/// What a wait cost while every worker that could run had a CPU, where that is more than its share
+/// of the loss.
+fn undisturbed(view: &View, finding: &Finding) -> Option<String> {
+    let causes = &view.report.causes;
+    let percent = causes.undisturbed_percent(finding)?;
+    let is_more = percent >= WORTH_A_FINDING && percent > causes.percent(finding.lost);
+    is_more.then(|| {
+        format!(
+            "Preemption hides it: of the {} of worker time in which no worker waited for a CPU, it \
+             took {}. ",
+            view.time(causes.undisturbed as f64),
+            share(percent)
+        )
+    })
 }
 
 /// The findings that lead the report, one paragraph each.
