@@ -168,6 +168,13 @@ impl<'a> Ledger<'a> {
             } else {
                 self.off.blocked_on(thread, moment.begin)
             };
+            if !is_worker && cause.waits_for_a_thread() && moment.preempted_between > 0 {
+                // The pool that it waits for waits for a CPU.
+                return (
+                    Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
+                    s,
+                );
+            }
             return (Entry::new(cause, CodeBlock::from_strand(dag, s)), s);
         }
         // It waits for threads, and no edge shows for which. If only one strand runs, it is taken

@@ -374,6 +374,29 @@ fn a_new_thread_that_waits_for_a_cpu_is_the_machines_doing() {
     assert_eq!(started(",\"waited\":40"), (0, all));
 }
 
+/// A thread outside of the pool waits for the pool's only worker, which waits for a CPU from 12 to
+/// 98 and then answers.
+#[test]
+fn a_pool_that_waits_for_a_cpu_is_the_machines_doing() {
+    let (_, report) = measured(
+        r#""workers":1,"threads":2,"time_unit":"ns","cpus":2"#,
+        r#"{"ev":"begin","t":0,"w":1,"task":0}
+{"ev":"off","t":10,"w":1,"why":"blocked","on":"channel"}
+{"ev":"off","t":12,"w":0,"why":"preempted"}
+{"ev":"on","t":98,"w":0}
+{"ev":"on","t":100,"w":1}
+{"ev":"create","t":100,"w":1,"task":0,"child":1,"site":"a.rs:1"}
+{"ev":"resume","t":100,"w":1,"task":0}
+{"ev":"begin","t":101,"w":0,"task":1}
+{"ev":"wait","t":102,"w":1,"task":0}
+{"ev":"end","t":200,"w":0,"task":1}
+{"ev":"resume","t":200,"w":1,"task":0}
+{"ev":"end","t":201,"w":1,"task":0}"#,
+    );
+    assert_eq!(lost(&report, Cause::Descheduled), 86);
+    assert!(lost(&report, Cause::Channel) <= 4);
+}
+
 /// The root's wait is over at 20, but its thread runs another task until 120. The other worker is
 /// free from 60 on, but preempted from 60 to 110.
 #[test]
