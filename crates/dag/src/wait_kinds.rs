@@ -47,7 +47,7 @@ impl WaitKind {
 
 /// Function names that reveal the kind of a wait. The first one that matches a stack's frames
 /// counts, from the innermost frame on.
-const KIND_BY_NAME: [(&str, WaitKind); 30] = [
+const KIND_BY_NAME: [(&str, WaitKind); 29] = [
     ("IterParallelProducer", WaitKind::Bridge),
     ("mpmc", WaitKind::Channel),
     ("mpsc", WaitKind::Channel),
@@ -79,7 +79,45 @@ const KIND_BY_NAME: [(&str, WaitKind); 30] = [
     ("lstat64", WaitKind::Io),
     ("openat64", WaitKind::Io),
     ("fsync", WaitKind::Io),
-    ("recv", WaitKind::Io),
+];
+
+/// Functions of the C library that wait for a file or a socket. Methods have such names too, as
+/// `recv` of a channel.
+const C_IO: [&str; 34] = [
+    "accept",
+    "accept4",
+    "close",
+    "connect",
+    "copy_file_range",
+    "fallocate",
+    "fallocate64",
+    "fdatasync",
+    "ftruncate",
+    "ftruncate64",
+    "link",
+    "mkdir",
+    "msync",
+    "open",
+    "openat",
+    "pread",
+    "preadv",
+    "pwrite",
+    "pwritev",
+    "readv",
+    "recv",
+    "recvfrom",
+    "recvmsg",
+    "rename",
+    "renameat2",
+    "rmdir",
+    "send",
+    "sendfile",
+    "sendfile64",
+    "sendmsg",
+    "sendto",
+    "unlink",
+    "unlinkat",
+    "writev",
 ];
 
 /// The kind of the wait on `stack` by its names: that of the outermost matching frame between the
@@ -105,6 +143,8 @@ fn by_names(samples: &Samples, stack: u32) -> WaitKind {
         };
         if let Some((_, named_kind)) = KIND_BY_NAME.iter().find(is_match) {
             kind = *named_kind;
+        } else if C_IO.contains(&frame.function.as_str()) {
+            kind = WaitKind::Io;
         }
         if frame.runtime {
             break;
