@@ -14,8 +14,9 @@ import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
 import { Term } from "../terms/Term";
 import { plainWords, Section } from "../components/widgets";
-import { textWidth, useWidth } from "../components/textWidth";
+import { textWidth, useSize } from "../components/textWidth";
 import { EmptyState, ErrorState, LoadingPlaceholder } from "../components/placeholders";
+import { MARGIN, RIGHT_OF_STRIP } from "../timeline/drawStacked";
 import { PROFILE_KINDS } from "../report/tileSums";
 import { showFinding } from "./Findings";
 
@@ -88,12 +89,15 @@ export function RunningWorkers({
   run: r,
   findings,
   report,
+  fills = false,
 }: {
   run: RunMeta;
   findings: FindingWords[];
   report?: Report | undefined;
+  /** Its height is the one that the layout gives it. */
+  fills?: boolean;
 }) {
-  const [ref, width] = useWidth<HTMLDivElement>(940);
+  const [ref, width, given] = useSize<HTMLDivElement>(940);
   // One level finer than the tile of the whole run, if available: at least 1,024 columns.
   const level = Math.max(0, r.top_level - 1);
   const tiles = [
@@ -136,9 +140,17 @@ export function RunningWorkers({
         </span>
       }
     >
-      <div ref={ref}>
+      <div ref={ref} class="strip">
         {c ? (
-          <StripPicture c={c} run={r} width={width} findings={findings} report={report} />
+          <StripPicture
+            c={c}
+            run={r}
+            width={width}
+            height={fills ? given - OUTSIDE : stripHeight(window.innerHeight, findings.length)}
+            left={fills ? MARGIN : 0}
+            findings={findings}
+            report={report}
+          />
         ) : coarse.state === "failed" ? (
           <ErrorState error={coarse.error} what="the profile" small />
         ) : (
@@ -161,23 +173,33 @@ function stripHeight(window: number, findings: number): number {
   return Math.max(MIN_HEIGHT, Math.min(MAX_HEIGHT, room));
 }
 
+/** Heights above the line of P, for the findings' numbers, and below the axis, for its times. */
+const ABOVE = 32;
+const BELOW = 22;
+const OUTSIDE = ABOVE + BELOW;
+
 function StripPicture({
   c,
   run: r,
   width,
+  height,
+  left,
   findings,
   report,
 }: {
   c: StripColumns;
   run: RunMeta;
   width: number;
+  height: number;
+  /** Room for the names of rows below it. */
+  left: number;
   findings: FindingWords[];
   report: Report | undefined;
 }) {
   const t = colours.value;
-  const w = width - 66,
-    top = 32,
-    h = stripHeight(window.innerHeight, findings.length),
+  const w = width - left - RIGHT_OF_STRIP,
+    top = ABOVE,
+    h = Math.max(MIN_HEIGHT, height),
     bottom = top + h,
     P = Math.max(1, r.workers);
   const x = (ticks: number) => (ticks / r.elapsed) * w;
@@ -226,7 +248,8 @@ function StripPicture({
   return (
     <svg
       width={width}
-      height={bottom + 22}
+      height={bottom + BELOW}
+      viewBox={`${-left} 0 ${width} ${bottom + BELOW}`}
       data-plot={w}
       role="img"
       aria-label={`${plainNumber(busy)} of ${plural(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}

@@ -1,4 +1,4 @@
-/** The timelines of up to six runs for Compare, which share one window. */
+/** The timelines of up to six runs for Compare, which share one window; of one run in Summary. */
 
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -13,19 +13,33 @@ import { Rasteriser } from "./rasteriser";
 import { clamp, pan, zoom } from "./timeScale";
 import type { Span } from "./timeScale";
 import { observeSize } from "./elementSize";
-import { extent, heightFor, stackedStyles, MARGIN, drawStacked, ticksOf } from "./drawStacked";
-import type { By, StackedRun } from "./drawStacked";
+import {
+  extent,
+  heightFor,
+  stackedStyles,
+  MARGIN,
+  drawStacked,
+  plotWidth,
+  ticksOf,
+} from "./drawStacked";
+import type { By, Parts, StackedRun } from "./drawStacked";
 import { Tiles } from "./tiles";
 import "./timeline.css";
 
-export function StackedTimelines({ runs, by }: { runs: readonly RunMeta[]; by: By }) {
+export function StackedTimelines(p: {
+  runs: readonly RunMeta[];
+  by: By;
+  parts?: Parts;
+  height?: number;
+}) {
+  const { runs, by, parts = "profile and rows" } = p;
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const ids = runs.map((r) => r.id).join();
   useEffect(() => {
     if (!host.current || !canvas.current || runs.length === 0) return;
-    return startStack(host.current, canvas.current, runs, by);
-  }, [ids, by]);
+    return startStack(host.current, canvas.current, runs, by, parts);
+  }, [ids, by, parts]);
   const says = runs
     .map(
       (m) =>
@@ -33,7 +47,7 @@ export function StackedTimelines({ runs, by }: { runs: readonly RunMeta[]; by: B
     )
     .join("; ");
   return (
-    <div class="tl-stack" ref={host} style={{ height: `${heightFor(runs)}px` }}>
+    <div class="tl-stack" ref={host} style={{ height: `${p.height ?? heightFor(runs)}px` }}>
       <canvas
         ref={canvas}
         tabIndex={0}
@@ -51,6 +65,7 @@ function startStack(
   canvas: HTMLCanvasElement,
   metas: readonly RunMeta[],
   by: By,
+  parts: Parts,
 ): () => void {
   const context = canvas.getContext("2d", { alpha: false });
   const rasteriser = new Rasteriser();
@@ -72,13 +87,13 @@ function startStack(
   function draw(): void {
     requested = 0;
     if (!context || size.width < 80) return;
-    const plot = (size.width - MARGIN - 10) * size.dpr;
+    const plot = plotWidth(size.width, parts) * size.dpr;
     halves.forEach((half) =>
       half.tiles.want(clampTicks(half, ticksOf(half.meta, by, w)), plot, ["rows", "profile"]),
     );
     context.setTransform(size.dpr, 0, 0, size.dpr, 0, 0);
     const pen = new CanvasPen(context, dark.peek());
-    drawStacked(pen, halves, by, w, size.width, size.height, colours.peek());
+    drawStacked(pen, halves, by, w, size.width, size.height, colours.peek(), parts);
     stats.frames++;
     stats.primitives = pen.primitives;
     stats.mostPrimitives = Math.max(stats.mostPrimitives, pen.primitives);
@@ -106,7 +121,7 @@ function startStack(
   const at = (px: number | null) =>
     px === null
       ? (w.t0 + w.t1) / 2
-      : w.t0 + ((px - MARGIN) / (size.width - MARGIN - 10)) * (w.t1 - w.t0);
+      : w.t0 + ((px - MARGIN) / plotWidth(size.width, parts)) * (w.t1 - w.t0);
   const zoomBy = (factor: number, px: number | null = pointer) =>
     show(scaled(w, factor, at(px), whole, least()));
   const panBy = (share: number) => show(shifted(w, share * (w.t1 - w.t0), whole, least()));
@@ -128,7 +143,7 @@ function startStack(
       show(
         shifted(
           drag.w,
-          ((drag.x - e.offsetX) / (size.width - MARGIN - 10)) * (drag.w.t1 - drag.w.t0),
+          ((drag.x - e.offsetX) / plotWidth(size.width, parts)) * (drag.w.t1 - drag.w.t0),
           whole,
           least(),
         ),
