@@ -217,7 +217,7 @@ impl Program {
     }
 }
 
-fn sorted(runs: &[f64]) -> Vec<f64> {
+pub(crate) fn sorted(runs: &[f64]) -> Vec<f64> {
     let mut runs = runs.to_vec();
     runs.sort_by(f64::total_cmp);
     runs

@@ -10,6 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::overhead::sorted;
 use crate::workspace::{build_release, output, root, target, workspan};
 
 /// Number of runs of each variant.
@@ -107,12 +108,6 @@ fn measure(
         );
     }
     Ok(())
-}
-
-fn sorted(runs: &[f64]) -> Vec<f64> {
-    let mut runs = runs.to_vec();
-    runs.sort_by(f64::total_cmp);
-    runs
 }
 
 /// The CPU time of a task, in ns, as the program prints it.

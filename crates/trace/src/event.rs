@@ -1,6 +1,6 @@
 //! Decodes the records of an event chunk.
 
-mod fast_decode;
+pub(crate) mod fast_decode;
 
 use crate::wire::{self, Kind, RECORDER, TaskRef, get_head, get_varint};
 

@@ -6,6 +6,7 @@
 //! of what ran before are not in the trace, and a reader turns such tasks into roots.
 
 use crate::entry::push_varint;
+use crate::event::fast_decode::{Cursor, ROOM};
 use crate::event::{Event, Events};
 use crate::wire::{self, Kind};
 
@@ -140,8 +141,8 @@ impl ThreadState {
     /// form, or is near the payload's end. Returns where that one begins.
     #[inline]
     fn pass_frequent(&mut self, payload: &[u8], mut at: usize) -> usize {
-        while let Some(room) = payload.get(at..).and_then(<[u8]>::first_chunk) {
-            let mut record = RecordStart::new(room);
+        while let Some(room) = payload.get(at..).and_then(<[u8]>::first_chunk::<ROOM>) {
+            let mut record = Cursor::behind_head(room);
             let kind = room[0] & 31;
             if kind == Kind::Begin as u8 {
                 record.skip(2);
@@ -152,10 +153,10 @@ impl ThreadState {
                 self.pop(&Event::EndResume, &mut ());
                 self.resume(&mut ());
             } else if kind == Kind::Create as u8 {
-                let Some(flags) = record.small_number() else {
+                let Some(flags) = record.number() else {
                     break;
                 };
-                let is_scoped = u64::from(flags) & wire::create::SCOPED != 0;
+                let is_scoped = flags & wire::create::SCOPED != 0;
                 record.skip(if is_scoped { 3 } else { 1 });
                 self.current(&mut ());
                 add(&mut self.tasks, 1);
@@ -174,42 +175,6 @@ impl ThreadState {
             at += record.at;
         }
         at
-    }
-}
-
-/// The number of bytes that must be readable where a frequent record begins: a head has at most 8,
-/// and each of up to four numbers at most 9.
-const RECORD_ROOM: usize = 48;
-
-/// The beginning of a record, and how much of it has been skipped.
-struct RecordStart<'a> {
-    bytes: &'a [u8; RECORD_ROOM],
-    at: usize,
-}
-
-impl RecordStart<'_> {
-    /// A record whose head has been read.
-    #[inline(always)]
-    fn new(bytes: &[u8; RECORD_ROOM]) -> RecordStart<'_> {
-        let at = 1 + usize::from(bytes[0] >> 5);
-        RecordStart { bytes, at }
-    }
-
-    /// The next number if it takes a single byte.
-    #[inline(always)]
-    fn small_number(&mut self) -> Option<u8> {
-        let byte = self.bytes.get(self.at).filter(|&&byte| byte & 1 == 1)?;
-        self.at += 1;
-        Some(byte >> 1)
-    }
-
-    #[inline(always)]
-    fn skip(&mut self, numbers: usize) {
-        for _ in 0..numbers {
-            // The number of trailing zeros of a number's first byte says how long it is.
-            let first = self.bytes.get(self.at).copied().unwrap_or(1);
-            self.at += first.trailing_zeros() as usize + 1;
-        }
     }
 }
 

@@ -155,6 +155,14 @@ impl Causes {
             .collect()
     }
 
+    /// The [findings](Causes::findings) in the order in which they are shown, each with its index
+    /// there: what the program can change comes before what the machine did to it.
+    pub fn findings_program_first(&self) -> Vec<(usize, &Finding)> {
+        let mut findings: Vec<_> = self.findings().into_iter().enumerate().collect();
+        findings.sort_by_key(|(_, finding)| finding.cause.is_load());
+        findings
+    }
+
     fn is_worth(&self, finding: &Finding) -> bool {
         if self.percent(finding.lost) >= WORTH_A_FINDING {
             return true;

@@ -143,17 +143,16 @@ fn items<'a>(view: &View<'a>) -> Vec<Item<'a>> {
     if report.breakdown.elapsed() == 0 || report.work_span.tasks <= 1 {
         return Vec::new();
     }
-    let found = report.causes.findings();
-    let all = || found.iter().enumerate();
-    let program = all().filter(|(_, f)| !f.cause.is_load());
-    let machine = all().filter(|(_, f)| f.cause.is_load());
-    let critical = report.suggestion_without_findings();
-    let cause = |(number, finding): (usize, &&'a Finding)| Item::Cause(number, finding);
-    program
-        .map(cause)
-        .chain(critical.map(|block| Item::Critical(found.len(), block)))
-        .chain(machine.map(cause))
-        .collect()
+    let found = report.causes.findings_program_first();
+    let mut items: Vec<Item> = found
+        .iter()
+        .map(|&(number, finding)| Item::Cause(number, finding))
+        .collect();
+    if let Some(block) = report.suggestion_without_findings() {
+        let program = found.iter().take_while(|(_, f)| !f.cause.is_load());
+        items.insert(program.count(), Item::Critical(found.len(), block));
+    }
+    items
 }
 
 fn show(view: &View, page: &mut Page, number: usize, item: &Item, detail: Detail) {

@@ -32,13 +32,9 @@ pub(crate) fn findings(shared: &Shared, path: &Path, run: &Run) -> Json {
     let said = summary(dag, report, measured);
     let (ws, b) = (&report.work_span, &report.breakdown);
     let trace = shared.folders.shown(path);
-    let found = report.causes.findings().into_iter();
-    let mut named: Vec<_> = found.zip(&said.findings).collect();
-    // As in the report: what the program can change comes before what the machine did to it.
-    named.sort_by_key(|(finding, _)| finding.cause.is_load());
-    let named: Vec<Json> = named
-        .into_iter()
-        .map(|(finding, words)| one(shared, run, finding, words))
+    let found = report.causes.findings_program_first().into_iter();
+    let named: Vec<Json> = found
+        .map(|(index, finding)| one(shared, run, finding, &said.findings[index]))
         .collect();
     // If other programs used the CPUs, this is the finding about the program itself.
     let quiet = report.on_a_quiet_machine().map(|quiet| {

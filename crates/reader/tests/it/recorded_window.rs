@@ -147,6 +147,20 @@ fn left(bytes: &[u8], keep: impl Fn(u32) -> bool) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
+/// When and at what it stopped is before the window. A strand from the window's beginning on would
+/// make it ready for as long as it waits.
+#[test]
+fn a_task_that_waits_where_a_window_begins_is_not_ready() {
+    // The root waits from 135 to 180.
+    let (part, log) = cut(&run().bytes(), 160, 240);
+    assert_eq!(log.open, 2, "the root, and the task that thread 1 runs");
+    let strands = &part.strands;
+    let first = (0..strands.len()).find(|&s| strands.start[s] + 160 == 180);
+    let root = strands.task[first.expect("the root continues at 180")];
+    let begins = (0..strands.len()).filter(|&s| strands.task[s] == root);
+    assert_eq!(begins.map(|s| strands.start[s]).min(), Some(20));
+}
+
 #[test]
 fn what_lay_between_two_parts_is_not_missed() {
     let mut file = run();

@@ -8,18 +8,35 @@ use crate::wire::{self, Kind};
 
 /// The number of bytes that must be readable. A head takes at most 8 bytes, and so does each of the
 /// at most 4 numbers of a record that is read here.
-const ROOM: usize = 40;
+pub(crate) const ROOM: usize = 40;
 
 /// The slice, and how much of it has been read.
-struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     bytes: &'a [u8; ROOM],
-    at: usize,
+    pub(crate) at: usize,
 }
 
 impl Cursor<'_> {
+    /// At the first operand of the record that begins with the slice.
+    #[inline(always)]
+    pub(crate) fn behind_head(bytes: &[u8; ROOM]) -> Cursor<'_> {
+        let at = 1 + usize::from(bytes[0] >> 5);
+        Cursor { bytes, at }
+    }
+
+    /// Moves past this many numbers, of any length.
+    #[inline(always)]
+    pub(crate) fn skip(&mut self, numbers: usize) {
+        for _ in 0..numbers {
+            // The number of trailing zeros of a number's first byte says how long it is.
+            let first = self.bytes.get(self.at).copied().unwrap_or(1);
+            self.at += first.trailing_zeros() as usize + 1;
+        }
+    }
+
     /// The next varint, unless it is one that takes 9 bytes.
     #[inline(always)]
-    fn number(&mut self) -> Option<u64> {
+    pub(crate) fn number(&mut self) -> Option<u64> {
         let word = u64::from_le_bytes(*self.bytes.get(self.at..)?.first_chunk::<8>()?);
         let n = word.trailing_zeros() as usize + 1;
         if n > 8 {
@@ -43,7 +60,7 @@ impl<'a> Events<'a> {
         let word = u64::from_le_bytes(*bytes.first_chunk::<8>()?);
         let n = (word >> 5 & 7) as usize;
         let delta = (word >> 8) & ((1 << (8 * n)) - 1);
-        let mut piece = Cursor { bytes, at: 1 + n };
+        let mut piece = Cursor::behind_head(bytes);
         let event = match word as u8 & 31 {
             k if k == Kind::End as u8 => Event::End,
             k if k == Kind::EndResume as u8 => Event::EndResume,

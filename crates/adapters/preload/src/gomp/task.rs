@@ -94,10 +94,7 @@ impl Arguments {
     }
 
     pub(super) fn header(&self, layout: BlockLayout, task: u64, in_team: bool) -> Header {
-        let mut flags = 0;
-        if self.flags & FLAG_FINAL != 0 {
-            flags |= FINAL;
-        }
+        let mut flags = self.final_flag();
         if in_team {
             flags |= IN_TEAM;
         }
@@ -118,6 +115,15 @@ impl Arguments {
             flags,
             level: 0,
             site: 0,
+        }
+    }
+
+    /// The header's flag of a final task.
+    fn final_flag(&self) -> u32 {
+        if self.flags & FLAG_FINAL != 0 {
+            FINAL
+        } else {
+            0
         }
     }
 
@@ -148,15 +154,10 @@ impl Arguments {
     unsafe fn give_plain(&self, with_header: BlockLayout, task: u64, level: u32, site: u32) {
         let size = with_header.size.wrapping_sub(with_header.offset);
         let layout = BlockLayout::new(size_of::<PlainHeader>(), size, with_header.align);
-        let is_final = if self.flags & FLAG_FINAL != 0 {
-            FINAL
-        } else {
-            0
-        };
         let header = PlainHeader {
             function: self.function as usize,
             task,
-            rest: LevelAndFlags::new(level, layout.offset, is_final | IN_TEAM),
+            rest: LevelAndFlags::new(level, layout.offset, self.final_flag() | IN_TEAM),
             site: u64::from(site),
         };
         // SAFETY: the block has the layout that libgomp is given, and a header for `plain_body`.
@@ -345,11 +346,7 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
             let site = site_cache::at(function, primitive::DETACH, false);
             detach::body_has_run(h, words[0], site);
         } else {
-            let here = TaskFrame {
-                level,
-                ..TaskFrame::explicit(below, h, function, flags)
-            };
-            budget::run(h, here, site, data);
+            run_in_budget(h, below, function, flags, level, site, data);
         }
         task_frame::leave(below, task);
     }
@@ -372,12 +369,33 @@ unsafe extern "C-unwind" fn plain_body(block: *mut u8) {
         };
         settle(h, below);
         h.task_begin(task);
-        let here = TaskFrame {
-            level: rest.level(),
-            ..TaskFrame::explicit(below, h, function, rest.flags())
-        };
-        budget::run(h, here, site as u32, data);
+        let (flags, level) = (rest.flags(), rest.level());
+        run_in_budget(h, below, function, flags, level, site as u32, data);
         task_frame::leave(below, task);
+    }
+}
+
+/// Runs an outlined function as an explicit task whose subtree may be skipped.
+///
+/// # Safety
+/// As for [`run_in_frame`].
+#[inline]
+unsafe fn run_in_budget(
+    h: LiveHandle,
+    below: *mut TaskFrame,
+    function: usize,
+    flags: u32,
+    level: u32,
+    site: u32,
+    data: *mut u8,
+) {
+    // SAFETY: the caller passes the current frame, an outlined function and its argument.
+    unsafe {
+        let here = TaskFrame {
+            level,
+            ..TaskFrame::explicit(below, h, function, flags)
+        };
+        budget::run(h, here, site, data);
     }
 }
 

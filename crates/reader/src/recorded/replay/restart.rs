@@ -41,9 +41,7 @@ impl<'a> Replay<'a, '_> {
             } else {
                 State::Running
             });
-            if frame.stopped {
-                self.stop_task(lane, task, t);
-            }
+            // When it stopped, and at what, is before the window: it begins where it continues.
             lane.stack.push(frame);
         }
     }
