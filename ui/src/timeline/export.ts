@@ -3,32 +3,45 @@
 import { STRAND_COLUMNS, strandRows } from "./visibleStrands";
 import { CanvasPen } from "./pen";
 import { SvgPen } from "./svg";
+import type { PaperPage } from "../export/export";
+import { count } from "../format";
 import { dark } from "../theme/theme";
 import type { TimelineView } from "./timelineView";
+import type { Rows } from "./verticalLayout";
 
-/** Greatest number of rows on a page of paper, and of such pages. */
-const ROWS_ON_PAGE = 20;
-const MAX_PAGES = 16;
+/** Height of a lane from which strands in it have names. */
+const MIN_NAMED_LANE = 11;
 
 /**
- * Further pages for paper: rows that are too low for names and textures are there with their full
- * height.
+ * All rows on a page of paper of this height, and in words what is left out for that; null if the
+ * usual picture fits.
  */
-export function rowPages(view: TimelineView, height: number): { title: string; svg: string }[] {
-  const rows = view.compactRows;
-  if (!rows) return [];
-  const pages = Math.ceil(rows.length / ROWS_ON_PAGE);
-  if (pages > MAX_PAGES) return [];
-  const each = Math.ceil(rows.length / pages);
-  return Array.from({ length: pages }, (_, page) => {
-    const part = rows.slice(page * each, (page + 1) * each);
-    const name = (row: number | undefined) => view.meta.threads[row ?? -1]?.label ?? "";
-    return {
-      title: `rows ${name(part[0])} to ${name(part.at(-1))}, part ${page + 1} of ${pages}`,
-      svg: drawn((pen) => view.pictureOf(part, height, pen)),
-    };
+export function paperPage(view: TimelineView, height: number): PaperPage | null {
+  let rows: Rows | null = null;
+  const svg = drawn((pen) => {
+    const made = view.paperPicture(pen, height);
+    rows = made?.rows ?? null;
+    return made ?? { width: 1, height: 1 };
   });
+  return rows && { svg, note: leftOut(rows) };
 }
+
+/** What rows of a page do not show. */
+export function leftOut(rows: Pick<Rows, "count" | "lane" | "compact" | "most" | "h">): string {
+  const said = [`All ${count(rows.count)} rows on one page`];
+  if (rows.most > 0)
+    said[0] = `The first ${count(Math.floor(rows.h / (rows.lane + 1)))} of ${count(rows.count)} rows`;
+  const without = [
+    ...(rows.compact ? ["textures"] : []),
+    ...(rows.lane < MIN_NAMED_LANE ? ["names of strands"] : []),
+    "spawns",
+    "CPU time",
+  ];
+  return `${said[0]}, without ${listed(without)}. Hide rows in the timeline to print fewer in full.`;
+}
+
+const listed = (words: string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
 export const svgText = (view: TimelineView): string => drawn((pen) => view.picture(pen));
 
