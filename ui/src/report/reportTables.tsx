@@ -217,7 +217,7 @@ export function FindingsList(p: { run: RunMeta; lies: (f: FindingWords, at: numb
             <span class="badge round" aria-hidden="true">
               {i + 1}
             </span>{" "}
-            <Sentence of={findingTitle(f, places[i]?.place, r)} />,{" "}
+            <Sentence of={findingTitle(f, places[f.index]?.place, r)} />,{" "}
             {workerTicks(f.lost, r.ticks_per_second)}{" "}
             <button type="button" class="link" onClick={() => showFinding(f, i)}>
               Show me<span class="unseen"> finding {i + 1}</span>

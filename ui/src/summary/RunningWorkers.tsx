@@ -379,9 +379,7 @@ function StripPicture({
       )}
       <Callouts
         findings={findings}
-        strands={
-          (report?.findings as any[] | undefined)?.map((f) => f.evidence?.strands ?? 1) ?? []
-        }
+        strands={findings.map((f) => report?.findings?.[f.index]?.evidence?.strands ?? 1)}
         x={x}
         w={w}
         top={top}

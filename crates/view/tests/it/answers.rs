@@ -151,6 +151,12 @@ fn the_summary_has_the_words_of_the_report() {
             0
         };
         assert_eq!(found.len(), expected, "{name}");
+        // In the terminal's order: what the program can change comes first.
+        let order = made.causes.findings_program_first();
+        for (finding, (index, reported)) in found.iter().zip(order) {
+            assert_eq!(finding["index"], index, "{name}");
+            assert_eq!(finding["id"], reported.cause.id(), "{name}");
+        }
         for finding in found {
             // Names with control characters are escaped only for a terminal.
             let title = squeezed(&words(&finding["title"]));
