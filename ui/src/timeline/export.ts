@@ -1,10 +1,11 @@
 /** The view as a file: a picture, or the visible strands as CSV (export/export.ts saves them). */
 
+import { hasLayer, layersOf } from "./layers";
 import { STRAND_COLUMNS, strandRows } from "./visibleStrands";
 import { CanvasPen } from "./pen";
 import { SvgPen } from "./svg";
 import type { PaperPage } from "../export/export";
-import { count } from "../format";
+import { count, plural } from "../format";
 import { dark } from "../theme/theme";
 import type { TimelineView } from "./timelineView";
 import type { Rows } from "./verticalLayout";
@@ -23,21 +24,39 @@ export function paperPage(view: TimelineView, height: number): PaperPage | null 
     rows = made?.rows ?? null;
     return made ?? { width: 1, height: 1 };
   });
-  return rows && { svg, note: leftOut(rows) };
+  const shown = layersOf(view.meta);
+  const layers = (["spawns", "cpu", "queue", "attempts"] as const).filter(
+    (l) => shown.has(l) && hasLayer(view.meta, l),
+  );
+  return rows && { svg, note: leftOut(rows, layers, view.meta.more_threads) };
 }
 
-/** What rows of a page do not show. */
-export function leftOut(rows: Pick<Rows, "count" | "lane" | "compact" | "most" | "h">): string {
-  const said = [`All ${count(rows.count)} rows on one page`];
-  if (rows.most > 0)
-    said[0] = `The first ${count(Math.floor(rows.h / (rows.lane + 1)))} of ${count(rows.count)} rows`;
+const LAYERS_LEFT_OUT = {
+  spawns: "spawns",
+  cpu: "CPU time",
+  queue: "queues",
+  attempts: "attempts to steal",
+} as const;
+
+/** What rows of a page do not show: of the switched-on layers, and threads without a row. */
+export function leftOut(
+  rows: Pick<Rows, "count" | "lane" | "compact" | "most" | "h">,
+  layers: readonly (keyof typeof LAYERS_LEFT_OUT)[] = [],
+  moreThreads = 0,
+): string {
+  const all = plural(rows.count, "row");
+  const some = Math.floor(rows.h / (rows.lane + 1));
   const without = [
     ...(rows.compact ? ["textures"] : []),
     ...(rows.lane < MIN_NAMED_LANE ? ["names of strands"] : []),
-    "spawns",
-    "CPU time",
+    ...layers.map((l) => LAYERS_LEFT_OUT[l]),
+    ...(moreThreads > 0 ? [`${plural(moreThreads, "thread")} that have no row`] : []),
   ];
-  return `${said[0]}, without ${listed(without)}. Hide rows in the timeline to print fewer in full.`;
+  return [
+    rows.most > 0 ? `The first ${count(some)} of ${all}` : `All ${all} on one page`,
+    without.length > 0 ? `, without ${listed(without)}` : "",
+    ". Hide rows in the timeline to print fewer in full.",
+  ].join("");
 }
 
 const listed = (words: string[]): string =>

@@ -25,11 +25,14 @@ describe("rows on a page of paper", () => {
   });
 
   it("have words for what they lack", () => {
-    expect(leftOut(rowsOf(48))).toBe(
+    expect(leftOut(rowsOf(48), ["spawns", "cpu"])).toBe(
       "All 48 rows on one page, without spawns and CPU time. Hide rows in the timeline to print fewer in full.",
     );
-    expect(leftOut(rowsOf(128))).toContain("All 128 rows on one page, without names of strands, ");
-    expect(leftOut(rowsOf(256))).toContain("without textures, names of strands, spawns and CPU");
-    expect(leftOut(rowsOf(900))).toMatch(/^The first \d+ of 900 rows, /);
+    expect(leftOut(rowsOf(48))).toMatch(/^All 48 rows on one page\. /);
+    expect(leftOut(rowsOf(128))).toContain("All 128 rows on one page, without names of strands. ");
+    expect(leftOut(rowsOf(256), [], 44)).toContain(
+      "without textures, names of strands and 44 threads that have no row.",
+    );
+    expect(leftOut(rowsOf(900))).toMatch(/^The first \d+ of 900 rows, without /);
   });
 });
