@@ -424,7 +424,9 @@ function Callouts({
       wide = fits(text);
     let middle = Math.min(w - 10, Math.max(10, (l + r) / 2));
     const box = (): [number, number] => (wide ? [l, r] : [middle - 11, middle + 11]);
-    if (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2)) {
+    // Brackets may touch, numbers may not.
+    const gap = wide ? -2 : 2;
+    if (taken.some(([a, b]) => box()[0] < b + gap && box()[1] > a - gap)) {
       if (wide) return { i, l, r, middle, text, wide: false, low: true, f, longest };
       const asked = middle;
       const free = (): boolean => taken.every(([a, b]) => box()[0] >= b + 2 || box()[1] <= a - 2);

@@ -126,7 +126,9 @@ function FullSummary({ meta }: { meta: RunMeta }) {
   const checked = summary.state === "there" &&
     summary.value.checked.length > 0 &&
     meta.elapsed > 0 && <CheckedCauses of={summary.value} />;
-  const sites = r && <CriticalSites report={r} most={isWide ? 10 : 5} />;
+  const sites = r && (
+    <CriticalSites report={r} most={isWide && findings.length < 3 ? 10 : isWide ? 4 : 5} />
+  );
   const notes = r && <Notes report={r} run={meta} />;
   if (isWide) {
     const pair = (
@@ -180,6 +182,9 @@ function FullSummary({ meta }: { meta: RunMeta }) {
   );
 }
 
+/** Height below which leader lines would push the findings out of the window. */
+const LOW_PX = 860;
+
 function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
   const parts = breakdown(report),
     tps = r.ticks_per_second;
@@ -209,7 +214,13 @@ function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
         </>
       }
     >
-      <StackedBar parts={parts} total={total} label={label} title="Where the worker time went" />
+      <StackedBar
+        parts={parts}
+        total={total}
+        label={label}
+        title="Where the worker time went"
+        leaders={innerHeight >= LOW_PX || "words"}
+      />
     </Section>
   );
 }

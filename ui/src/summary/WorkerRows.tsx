@@ -13,14 +13,13 @@ import { StackedTimelines } from "../timeline/StackedTimelines";
 /** Limits of the rows' height in all, and the height of a row that is not squeezed. */
 const MIN_HEIGHT = 120;
 const MAX_HEIGHT = 384;
-const ROW_HEIGHT = 34;
-const AXIS_HEIGHT = 26;
+const ROW_HEIGHT = 48;
 
 /** Codes named in the legend. */
 const MAX_NAMED = 5;
 
 export function WorkerRows({ run: r }: { run: RunMeta }) {
-  const height = AXIS_HEIGHT + ROW_HEIGHT * r.threads.length;
+  const height = ROW_HEIGHT * r.threads.length;
   const names = distinct(r.codes.map((c) => [c.label]));
   const more = r.codes.length - MAX_NAMED;
   return (

@@ -33,6 +33,7 @@ export function StackedTimelines(p: {
   height?: number;
 }) {
   const { runs, by, parts = "profile and rows" } = p;
+  const isStill = parts === "rows";
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const ids = runs.map((r) => r.id).join();
@@ -50,10 +51,14 @@ export function StackedTimelines(p: {
     <div class="tl-stack" ref={host} style={{ height: `${p.height ?? heightFor(runs)}px` }}>
       <canvas
         ref={canvas}
-        tabIndex={0}
-        role="application"
-        aria-roledescription={`${runs.length} timelines`}
-        aria-label={`Timelines one above the other. ${says}. W and S zoom, A and D move.`}
+        {...(isStill
+          ? { role: "img", "aria-label": `Code by worker over time. ${says}.` }
+          : {
+              tabIndex: 0,
+              role: "application",
+              "aria-roledescription": `${runs.length} timelines`,
+              "aria-label": `Timelines one above the other. ${says}. W and S zoom, A and D move.`,
+            })}
       />
     </div>
   );
@@ -126,6 +131,22 @@ function startStack(
     show(scaled(w, factor, at(px), whole, least()));
   const panBy = (share: number) => show(shifted(w, share * (w.t1 - w.t0), whole, least()));
 
+  const resized = observeSize(host, (width, height, dpr) => {
+    size = { width, height, dpr };
+    canvas.width = Math.max(1, Math.round(width * dpr));
+    canvas.height = Math.max(1, Math.round(height * dpr));
+    draw();
+  });
+  const close = () => {
+    cancelAnimationFrame(requested);
+    stop();
+    resized();
+    tiles.forEach((t) => t.close());
+    rasteriser.close();
+  };
+  // Rows without an axis of their own show the whole run, as what is above them does.
+  if (parts === "rows") return close;
+
   const end = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(
     name: K,
@@ -173,28 +194,17 @@ function startStack(
     group: "Compare",
     run,
   });
-  const ends = [
-    stop,
-    observeSize(host, (width, height, dpr) => {
-      size = { width, height, dpr };
-      canvas.width = Math.max(1, Math.round(width * dpr));
-      canvas.height = Math.max(1, Math.round(height * dpr));
-      draw();
-    }),
-    register(
-      command("zoom-in", "Zoom in", ["w", "+", "="], () => zoomBy(0.7)),
-      command("zoom-out", "Zoom out", ["s", "-"], () => zoomBy(1 / 0.7)),
-      command("left", "Move left", ["a"], () => panBy(-0.2)),
-      command("right", "Move right", ["d"], () => panBy(0.2)),
-      command("fit", "Show all runs whole", ["0"], () => show({ t0: 0, t1: whole })),
-    ),
-  ];
+  const commands = register(
+    command("zoom-in", "Zoom in", ["w", "+", "="], () => zoomBy(0.7)),
+    command("zoom-out", "Zoom out", ["s", "-"], () => zoomBy(1 / 0.7)),
+    command("left", "Move left", ["a"], () => panBy(-0.2)),
+    command("right", "Move right", ["d"], () => panBy(0.2)),
+    command("fit", "Show all runs whole", ["0"], () => show({ t0: 0, t1: whole })),
+  );
   return () => {
     end.abort();
-    cancelAnimationFrame(requested);
-    for (const f of ends) f();
-    tiles.forEach((t) => t.close());
-    rasteriser.close();
+    commands();
+    close();
   };
 }
 

@@ -41,7 +41,8 @@ export function drawLabels(s: Scene, pen: Pen): void {
       const first = rows.compact && rows.since[rows.place[row]!] === 0;
       const baseline = Math.max(Math.round(laneMiddle(rows, row)) + (first ? 8 : 4), rows.y + 10);
       const small = rows.pitch < 20;
-      const size = small ? Math.min(11, Math.max(9, rows.pitch - 1)) : 12;
+      const low = rows.compact ? 11 : Math.min(11, Math.max(9, rows.pitch - 1));
+      const size = small ? low : 12;
       // An overview has no times off the CPU, so the busy share is unknown.
       const share = thread.busy === null ? "" : percent(thread.busy, 0);
       const end = rows.compact ? x0 - 12 - BUSY_PX : x0 - 10;
@@ -52,7 +53,7 @@ export function drawLabels(s: Scene, pen: Pen): void {
       const busy = share && !small && !long ? `${share} busy` : share;
       const room = end - 16 - pen.textWidth(busy, Math.min(11, size)) - GAP_PX;
       pen.text(shorten(pen, label, room, size, 650), 16, baseline, {
-        size: size,
+        size,
         weight: 650,
         colour: t.fg,
       });

@@ -121,8 +121,8 @@ export function drawStacked(
   pen.rect(0, 0, width, height, t.panel);
   const plot = Math.max(40, plotWidth(width, parts));
   const shared: Scale = { ...w, x0: MARGIN, width: plot };
-  const bottom = height - AXIS;
-  timeAxis(pen, shared, by, bottom, t);
+  const bottom = parts === "rows" ? height : height - AXIS;
+  if (parts !== "rows") timeAxis(pen, shared, by, bottom, t);
   const h = (bottom - GAP * (halves.length - 1)) / halves.length;
   let complete = true;
   halves.forEach((half, i) => {
