@@ -138,4 +138,4 @@ export function StackedBar(p: {
 }
 
 const fillOfPart = (part: Part, t: Tokens): string =>
-  part.kind === "recording" ? t.fg3 : fillOf(part.kind, dark.value);
+  part.kind === "recording" ? t.recording : fillOf(part.kind, dark.value);
