@@ -34,7 +34,7 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
   // The shortest strands matter little: the list ends with a row that sums them up.
   const told = path.rows.filter((r) => r.weight >= path.span / 2000);
   const rest = path.rows.length - told.length;
-  const biggest = path.rows.reduce((a, b) => (b.weight > a.weight ? b : a), path.rows[0]!);
+  const biggest = largest(path.rows) ?? path.rows[0]!;
   return (
     <section>
       <h2>
@@ -82,7 +82,9 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
                       aria-label={`${name}${r.strands > 1 ? ` ${count(r.strands)}` : ""}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plainNumber(r.busy)} workers busy`}
                     >
                       <Swatch scene={scene} code={r.code} />
-                      <CodeLabel label={name} />
+                      <span class="dag-name">
+                        <CodeLabel label={name} />
+                      </span>
                       {r.strands > 1 && <small>×{count(r.strands)}</small>}
                     </button>
                   </td>
@@ -142,4 +144,17 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
       </p>
     </section>
   );
+}
+
+/**
+ * The row to mark: that of the largest strand, as in the picture, or the largest row if its strands
+ * are together much longer.
+ */
+export function largest<R extends { weight: number; strands: number }>(
+  rows: readonly R[],
+): R | undefined {
+  const most = (of: readonly R[]) =>
+    of.reduce<R | undefined>((a, b) => (a && a.weight >= b.weight ? a : b), undefined);
+  const [row, strand] = [most(rows), most(rows.filter((r) => r.strands === 1))];
+  return row && strand && strand.weight * 2 > row.weight ? strand : row;
 }
