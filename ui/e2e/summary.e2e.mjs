@@ -95,13 +95,15 @@ export default function (suite) {
           await t.page.waitForSelector(".summary.wide .finding, .summary.wide .state");
           await t.page.waitForLoadState("networkidle");
           const { left, right, inner, plots } = await t.page.evaluate(() => {
-            const box = (s) => document.querySelector(s).getBoundingClientRect();
-            const main = box("main");
-            const end = (s) => (box(s).bottom - main.top) / main.height;
+            const main = document.querySelector("main").getBoundingClientRect();
+            const end = (column) =>
+              (document.querySelector(column).lastElementChild.getBoundingClientRect().bottom -
+                main.top) /
+              main.height;
             const plots = [...document.querySelectorAll(".wide .strip > svg, .wide canvas")];
             return {
-              left: end(".wide .when > section:last-of-type, .wide .bounds-and-checks"),
-              right: end(".wide .what > section:last-of-type"),
+              left: end(".wide .when"),
+              right: end(".wide .what"),
               inner: document.querySelector(".wide").scrollHeight / main.height,
               plots: plots.map((e) => Math.round(e.getBoundingClientRect().width)),
             };
