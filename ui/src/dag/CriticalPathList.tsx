@@ -146,15 +146,6 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
   );
 }
 
-/**
- * The row to mark: that of the largest strand, as in the picture, or the largest row if its strands
- * are together much longer.
- */
-export function largest<R extends { weight: number; strands: number }>(
-  rows: readonly R[],
-): R | undefined {
-  const most = (of: readonly R[]) =>
-    of.reduce<R | undefined>((a, b) => (a && a.weight >= b.weight ? a : b), undefined);
-  const [row, strand] = [most(rows), most(rows.filter((r) => r.strands === 1))];
-  return row && strand && strand.weight * 2 > row.weight ? strand : row;
-}
+/** The row with the largest strand, which the picture names. */
+export const largest = <R extends { heaviest: number }>(rows: readonly R[]): R | undefined =>
+  rows.reduce<R | undefined>((a, b) => (a && a.heaviest >= b.heaviest ? a : b), undefined);
