@@ -37,8 +37,8 @@ pub(crate) struct Group {
     pub(super) alone: u64,
     pub(super) tasks: Option<u64>,
     pub(super) probes: u128,
-    /// The part of `ticks` in which every worker that could run had a CPU, of blocked time.
-    pub(super) undisturbed: u64,
+    /// The [weighted](super::undisturbed::Undisturbed) part of `ticks`, of blocked time.
+    pub(super) undisturbed: f64,
     /// The strand that `longest` belongs to.
     pub(super) strand: StrandId,
 }
@@ -53,7 +53,7 @@ impl Default for Group {
             alone: 0,
             tasks: None,
             probes: 0,
-            undisturbed: 0,
+            undisturbed: 0.0,
             strand: NONE,
         }
     }
@@ -219,7 +219,7 @@ impl Book {
                 undisturbed: if cause.is_blocked() {
                     group.undisturbed
                 } else {
-                    0
+                    0.0
                 },
                 evidence: plain,
             };

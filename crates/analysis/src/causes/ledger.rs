@@ -119,7 +119,7 @@ impl<'a> Ledger<'a> {
         self.book.add_all(self.off.asleep);
         self.book.add_all(probes);
         divide_preempted(&mut self.book, &self.preempted, self.dag, breakdown);
-        let undisturbed = u128::from(self.off.undisturbed) * u128::from(self.workers);
+        let undisturbed = self.off.undisturbed.total(self.workers);
         let show = EvidenceSource {
             dag: self.dag,
             sizes: &self.sizes,
@@ -348,9 +348,7 @@ impl Observer for Ledger<'_> {
             self.next += 1;
         }
         self.preempted.moment(moment);
-        if moment.is_undisturbed() {
-            self.off.undisturbed += moment.ticks();
-        }
+        self.off.undisturbed.moment(moment);
         if let Some(pools) = &mut self.pools {
             pools.moment(moment.begin, moment.ticks());
         }

@@ -152,7 +152,8 @@ fn a_lock_is_found_where_the_threads_rarely_run_at_once() {
     let lock = finding(&report, Cause::Lock);
     assert!(report.causes.percent(lock.lost) < 4.0);
     let undisturbed = report.causes.undisturbed_percent(lock).unwrap();
-    assert!((36.0..40.0).contains(&undisturbed), "{undisturbed}");
+    // Per 100 ticks, of 2 x (3 / 0.51 + 1 / 0.51^2).
+    assert!((29.0..32.0).contains(&undisturbed), "{undisturbed}");
     let first = report.causes.findings_program_first()[0].1;
     assert_eq!(first.cause, Cause::Lock);
     let limits = report.work_span.limits;

@@ -32,7 +32,7 @@ pub(super) struct FindingJson<'a> {
     place: PlaceJson<'a>,
     lost: u128,
     lost_percent: Ratio,
-    /// Of the worker time in which no worker waited for a CPU.
+    /// Its estimated percentage of the worker time on a quiet machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     undisturbed_percent: Option<Ratio>,
     evidence: EvidenceJson<'a>,

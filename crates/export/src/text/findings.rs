@@ -10,7 +10,7 @@ use super::advice::advice;
 use super::{View, code};
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{is_thread, label, owner_words};
-use crate::quantity::{ratio, share, thousands};
+use crate::quantity::{percent_of, ratio, share, thousands};
 use crate::what_if::command;
 use phrases::{after, counted, each, idle, in_all, task_time};
 pub(super) use phrases::{block, capital};
@@ -54,18 +54,18 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
     }
 }
 
-/// What a wait cost while every worker that could run had a CPU, where that is more than its share
-/// of the loss.
+/// What a wait would cost on a quiet machine, where that is more than its share of the loss.
 fn undisturbed(view: &View, finding: &Finding) -> Option<String> {
     let causes = &view.report.causes;
     let percent = causes.undisturbed_percent(finding)?;
     let is_more = percent >= WORTH_A_FINDING && percent > causes.percent(finding.lost);
     is_more.then(|| {
+        let ticks = causes.undisturbed.ticks;
         format!(
-            "Preemption hides it: of the {} of worker time in which no worker waited for a CPU, it \
-             took {}. ",
-            view.time(causes.undisturbed as f64),
-            share(percent)
+            "On a quiet machine it would take about {} of the worker time, judged by the {} of the \
+             run in which no worker waited for a CPU. ",
+            share(percent),
+            share(percent_of(ticks, causes.total))
         )
     })
 }
