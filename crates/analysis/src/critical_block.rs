@@ -43,6 +43,7 @@ impl CriticalBlock {
             block: self.block,
             strand: self.strand,
             lost: 0,
+            undisturbed: 0.0,
             evidence: Evidence::default(),
         })
     }

@@ -33,7 +33,7 @@ pub struct Limits {
     /// Set if work was divided by the number of threads.
     pub shares: Option<ThreadShares>,
     /// Set if the program blocked for a tenth or more of its time, or of its critical path's time,
-    /// in waits that the bounds do not include.
+    /// or of the time in which no worker waited for a CPU, in waits that the bounds do not include.
     pub blocked: Option<Blocked>,
     /// The lock that was held for longest while others waited for it, if that is longer than the
     /// span.
@@ -112,7 +112,26 @@ impl ThreadShares {
     }
 }
 
+/// Whether bounds leave blocked time out.
+fn counts_blocked(options: &Options) -> bool {
+    options.metric == Metric::Time && !options.count_blocked
+}
+
+/// The most contended lock, if it was held for longer than `span` while others waited.
+fn lock_above(dag: &Dag, span: u128) -> Option<ContendedLock> {
+    most_contended(dag).filter(|lock| lock.held > span)
+}
+
 impl Blocked {
+    fn new(dag: &Dag, weights: &Weights) -> Blocked {
+        Blocked {
+            ticks: weights.blocked,
+            connected: connected(dag).min(weights.blocked),
+            of: weights.blocked + weights.total(),
+            is_explained: dag.samples.stops.iter().any(|stop| stop.wait.is_some()),
+        }
+    }
+
     /// Blocked time in percent of work plus blocked time.
     pub fn percent(&self) -> f64 {
         crate::warnings::percent(self.ticks, self.of)
@@ -130,13 +149,8 @@ impl Limits {
         spans: Spans,
     ) -> Limits {
         let span = spans.span;
-        let blocked = Blocked {
-            ticks: weights.blocked,
-            connected: connected(dag).min(weights.blocked),
-            of: weights.blocked + weights.total(),
-            is_explained: dag.samples.stops.iter().any(|stop| stop.wait.is_some()),
-        };
-        let counts = options.metric == Metric::Time && !options.count_blocked;
+        let blocked = Blocked::new(dag, weights);
+        let counts = counts_blocked(options);
         let part = |total: u128| NOTABLE_BLOCKED * total as f64;
         let longer = spans.with_blocked.saturating_sub(span) as f64;
         let notable = blocked.ticks as f64 >= part(blocked.of) || longer >= part(span);
@@ -147,10 +161,24 @@ impl Limits {
             shares: shares(dag, weights, path, span),
             blocked: (counts && blocked.ticks > 0 && matters).then_some(blocked),
             lock: (counts && notable)
-                .then(|| most_contended(dag))
-                .flatten()
-                .filter(|lock| lock.held > spans.without_lock_order.unwrap_or(span)),
+                .then(|| lock_above(dag, spans.without_lock_order.unwrap_or(span)))
+                .flatten(),
             span_without_lock_order: spans.without_lock_order.filter(|&without| without < span),
+        }
+    }
+
+    /// The threads wait for each other whenever they have a CPU, so blocked time is a limit even if
+    /// there was little of it because other programs had the CPUs.
+    pub(crate) fn add_blocked(
+        &mut self,
+        dag: &Dag,
+        weights: &Weights,
+        options: &Options,
+        span: u128,
+    ) {
+        if self.blocked.is_none() && counts_blocked(options) && weights.blocked > 0 {
+            self.blocked = Some(Blocked::new(dag, weights));
+            self.lock = lock_above(dag, self.without_lock_order(span));
         }
     }
 

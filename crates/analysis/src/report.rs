@@ -247,6 +247,10 @@ pub fn report_against(
     if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {
         stretch(&mut causes, dag, &weights, baseline);
     }
+    if causes.block_when_undisturbed() {
+        let span = work_span.span;
+        work_span.limits.add_blocked(dag, &weights, options, span);
+    }
     let critical_block = critical_block(dag, &weights, &work_span);
     let suggestion = suggest(dag, &weights, options, &causes, critical_block.as_ref());
     let other_threads = other_threads_cpu(dag, &timeline.breakdown);

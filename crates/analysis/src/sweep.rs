@@ -31,6 +31,8 @@ pub(crate) struct Moment {
     pub descheduled: u64,
     /// Number of running strands of pool threads that were blocked.
     pub blocked: u64,
+    /// Number of workers that were preempted between their strands.
+    pub preempted_between: u64,
     /// Whether records of some worker are missing from here on ([`Dag::unread_from`]). What workers
     /// without a strand do is then not known.
     pub is_unread: bool,
@@ -53,6 +55,11 @@ impl Moment {
     }
     pub(crate) fn running(&self) -> u64 {
         self.working + self.descheduled + self.blocked
+    }
+
+    /// Whether every worker that could run had a CPU.
+    pub(crate) fn is_undisturbed(&self) -> bool {
+        self.descheduled == 0 && self.preempted_between == 0 && !self.is_unread
     }
 
     /// The division of `workers` workers (MODEL.md §5).
@@ -352,6 +359,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             working,
             descheduled,
             blocked,
+            preempted_between: self.preempted_between,
             only_thread: self.running_threads,
             ..Moment::default()
         });
@@ -447,6 +455,7 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             working,
             descheduled,
             blocked,
+            preempted_between: self.preempted_between,
             is_unread: self.is_unread,
             only_thread: self.running_threads,
             ..Moment::default()

@@ -58,7 +58,7 @@ pub struct Meta {
     pub thread_names: Vec<String>,
     /// Short name of the program.
     pub name: Option<String>,
-    /// Runtime and version, for instance `Rayon 1.13.0`.
+    /// Runtime and version, for instance `Rayon (rayon-core 1.13.0)`.
     pub runtime: Option<String>,
     /// Command line.
     pub command: Option<String>,

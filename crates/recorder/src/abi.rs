@@ -107,8 +107,8 @@ pub struct Table {
     pub site_stack: extern "C" fn(*const usize, usize, u8, *const u8, usize, u32) -> u32,
     /// Interns a text (a region's name, a counter's, a site's label).
     pub label: extern "C" fn(*const u8, usize) -> u32,
-    /// Stores a fact about the run: key and value (`runtime` = `Rayon 1.13.0`). The first value of
-    /// a key is kept.
+    /// Stores a fact about the run: key and value (`runtime` = `Rayon (rayon-core 1.13.0)`). The
+    /// first value of a key is kept.
     pub note: extern "C" fn(*const u8, usize, *const u8, usize),
     /// Returns the number of a new pool.
     pub pool: extern "C" fn() -> u32,

@@ -144,8 +144,9 @@ impl Id {
 
 impl Runtime {
     /// The runtime that a trace's `runtime` note names: its name, possibly followed by a version
-    /// (`Rayon 1.13.0`) or by how it was recorded (`GNU OpenMP (libgomp)`). `None` for another
-    /// name, such as a pool that the program reports itself.
+    /// (`oneTBB 2021.8`) or in brackets by what was recorded (`Rayon (rayon-core 1.13.0)`,
+    /// `GNU OpenMP (libgomp)`). `None` for another name, such as a pool that the program reports
+    /// itself.
     #[must_use]
     pub fn from_note(note: &str) -> Option<&'static Runtime> {
         ALL.iter().find(|runtime| {
@@ -286,7 +287,8 @@ mod tests {
     #[test]
     fn notes_name_runtimes() {
         let id = |note: &str| Runtime::from_note(note).map(|runtime| runtime.id);
-        assert_eq!(id("Rayon 1.13.0"), Some(Id::Rayon));
+        assert_eq!(id("Rayon (rayon-core 1.13.0)"), Some(Id::Rayon));
+        assert_eq!(id("Rayon 1.13.0"), Some(Id::Rayon), "of older traces");
         assert_eq!(id("GNU OpenMP (libgomp)"), Some(Id::Libgomp));
         assert_eq!(
             id("LLVM OpenMP (OMPT), version 5.0.20140926"),

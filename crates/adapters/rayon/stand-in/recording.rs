@@ -153,7 +153,7 @@ fn find_table() {
     }
     TABLE.store(table.cast_mut(), Ordering::Release);
     crate::abi::use_table(table);
-    let version = concat!("Rayon ", env!("CARGO_PKG_VERSION"));
+    let version = concat!("Rayon (rayon-core ", env!("CARGO_PKG_VERSION"), ")");
     // SAFETY: a table of our version; key and value are read during the call.
     unsafe { ((*table).note)(b"runtime".as_ptr(), 7, version.as_ptr(), version.len()) };
     MODE.store(ON, Ordering::Release);

@@ -37,6 +37,8 @@ pub(crate) struct Group {
     pub(super) alone: u64,
     pub(super) tasks: Option<u64>,
     pub(super) probes: u128,
+    /// The [weighted](super::undisturbed::Undisturbed) part of `ticks`, of blocked time.
+    pub(super) undisturbed: f64,
     /// The strand that `longest` belongs to.
     pub(super) strand: StrandId,
 }
@@ -51,6 +53,7 @@ impl Default for Group {
             alone: 0,
             tasks: None,
             probes: 0,
+            undisturbed: 0.0,
             strand: NONE,
         }
     }
@@ -155,6 +158,7 @@ impl Book {
                 own.ticks = own.ticks.saturating_add(group.ticks);
                 own.alone += group.alone;
                 own.probes += group.probes;
+                own.undisturbed += group.undisturbed;
                 own.tasks = own.tasks.max(group.tasks);
                 if own.strand == NONE || group.longest > own.longest {
                     own.longest = group.longest;
@@ -212,6 +216,11 @@ impl Book {
                 block: *key,
                 strand: group.strand,
                 lost: group.lost,
+                undisturbed: if cause.is_blocked() {
+                    group.undisturbed
+                } else {
+                    0.0
+                },
                 evidence: plain,
             };
             finding.evidence = evidence(&finding, plain);

@@ -98,6 +98,14 @@ impl Cause {
         )
     }
 
+    /// True if the strand waited for what another thread of the process does, or may have done so.
+    pub(super) fn waits_for_a_thread(self) -> bool {
+        matches!(
+            self,
+            Cause::Lock | Cause::LockAcrossJoin | Cause::Channel | Cause::Blocked
+        )
+    }
+
     /// The name in JSON and in `workspan help`.
     pub fn id(self) -> &'static str {
         match self {

@@ -119,6 +119,7 @@ impl<'a> Ledger<'a> {
         self.book.add_all(self.off.asleep);
         self.book.add_all(probes);
         divide_preempted(&mut self.book, &self.preempted, self.dag, breakdown);
+        let undisturbed = self.off.undisturbed.total(self.workers);
         let show = EvidenceSource {
             dag: self.dag,
             sizes: &self.sizes,
@@ -128,6 +129,7 @@ impl<'a> Ledger<'a> {
         Causes {
             total: breakdown.total(),
             lost: breakdown.lost(),
+            undisturbed,
             by_cause: self.book.by_cause(),
             places: self.book.places(self.dag, |f, e| show.evidence(f, e)),
         }
@@ -166,6 +168,13 @@ impl<'a> Ledger<'a> {
             } else {
                 self.off.blocked_on(thread, moment.begin)
             };
+            if !is_worker && cause.waits_for_a_thread() && moment.preempted_between > 0 {
+                // The pool that it waits for waits for a CPU.
+                return (
+                    Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
+                    s,
+                );
+            }
             return (Entry::new(cause, CodeBlock::from_strand(dag, s)), s);
         }
         // It waits for threads, and no edge shows for which. If only one strand runs, it is taken
@@ -339,6 +348,7 @@ impl Observer for Ledger<'_> {
             self.next += 1;
         }
         self.preempted.moment(moment);
+        self.off.undisturbed.moment(moment);
         if let Some(pools) = &mut self.pools {
             pools.moment(moment.begin, moment.ticks());
         }

@@ -31,6 +31,7 @@ mod restrained_stealing;
 mod spawn_loop;
 mod stretch;
 mod task_size;
+mod undisturbed;
 mod wait_causes;
 
 pub use cause::Cause;
@@ -39,6 +40,7 @@ pub(crate) use ledger::Ledger;
 pub(crate) use preemption::cpu_ticks;
 pub use stretch::Baseline;
 pub(crate) use stretch::stretch;
+pub use undisturbed::UndisturbedTime;
 
 use workspan_dag::StrandId;
 
@@ -61,6 +63,8 @@ pub struct Causes {
     /// Everything that was lost: W · elapsed − work, plus the part that [`Cause::Stretch`] adds.
     /// The sum of `by_cause`.
     pub lost: u128,
+    /// The part of the run in which every thread that could run had a CPU.
+    pub undisturbed: UndisturbedTime,
     /// Lost worker-ticks by `Cause as usize`.
     pub by_cause: [u128; Cause::ALL.len()],
     /// Causes at their places, in descending order of loss, at most 20; [`Cause::None`] has no
@@ -81,6 +85,9 @@ pub struct Finding {
     pub strand: StrandId,
     /// Worker-ticks lost to it.
     pub lost: u128,
+    /// The weighted worker-ticks lost to it while every thread that could run had a CPU
+    /// ([`UndisturbedTime::weighted`]); of causes of blocked time only.
+    pub undisturbed: f64,
     /// The numbers that show it.
     pub evidence: Evidence,
 }
@@ -122,6 +129,10 @@ pub const WORTH_NAMING: f64 = 5.0;
 /// [`Cause::Oversubscribed`]) is left out of the total: a busy machine hides nothing about the
 /// program.
 pub const WORTH_A_FINDING: f64 = 10.0;
+/// Minimum number of waits from which a finding is judged by the undisturbed part of a run.
+pub const MIN_UNDISTURBED_WAITS: u64 = 4;
+/// The minimum undisturbed part of a run, in percent, from which its findings are judged by it.
+pub const MIN_UNDISTURBED_PERCENT: f64 = 1.0;
 /// Maximum number of findings that lead a report.
 const MAX_FINDINGS: usize = 3;
 
@@ -139,7 +150,9 @@ impl Causes {
     /// The findings that lead a report, in descending order of loss, at most three. Empty
     /// if less than [`WORTH_NAMING`] of the worker time was lost. The largest one is always
     /// included. Others need [`WORTH_A_FINDING`] of the total loss; or [`WORTH_A_FINDING`] of the
-    /// loss that the load did not cause, and [`WORTH_NAMING`] of the worker time without that.
+    /// loss that the load did not cause, and [`WORTH_NAMING`] of the worker time without that; or
+    /// [`WORTH_A_FINDING`] of the worker time of a quiet machine
+    /// ([`Causes::undisturbed_percent`]).
     pub fn findings(&self) -> Vec<&Finding> {
         if self.is_little() {
             return Vec::new();
@@ -163,8 +176,33 @@ impl Causes {
         findings
     }
 
+    /// The percentage of the worker time that a blocked finding would have lost on a quiet machine,
+    /// judged by the moments in which every thread that could run had a CPU. Threads meet only
+    /// while both have a CPU, so on a busy machine little is lost to a lock that would serialize
+    /// the program on a quiet one. `None` if the machine was not busy, or if too little is known:
+    /// fewer than [`MIN_UNDISTURBED_WAITS`] waits, or less than [`MIN_UNDISTURBED_PERCENT`] of the
+    /// run.
+    pub fn undisturbed_percent(&self, finding: &Finding) -> Option<f64> {
+        let of_run = crate::warnings::percent(self.undisturbed.ticks, self.total);
+        let is_known = finding.cause.is_blocked()
+            && finding.evidence.strands >= MIN_UNDISTURBED_WAITS
+            && (MIN_UNDISTURBED_PERCENT..100.0 - WORTH_A_FINDING).contains(&of_run);
+        is_known.then(|| 100.0 * finding.undisturbed / self.undisturbed.weighted)
+    }
+
+    /// Whether a finding is one because of what it would have lost on a quiet machine.
+    pub(crate) fn block_when_undisturbed(&self) -> bool {
+        let lost = |finding| self.undisturbed_percent(finding).unwrap_or(0.0);
+        self.findings()
+            .into_iter()
+            .any(|f| lost(f) >= WORTH_A_FINDING)
+    }
+
     fn is_worth(&self, finding: &Finding) -> bool {
-        if self.percent(finding.lost) >= WORTH_A_FINDING {
+        let is_usual = |percent| percent >= WORTH_A_FINDING;
+        if is_usual(self.percent(finding.lost))
+            || self.undisturbed_percent(finding).is_some_and(is_usual)
+        {
             return true;
         }
         let load = Cause::ALL.into_iter().filter(|cause| cause.is_load());

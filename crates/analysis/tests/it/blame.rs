@@ -115,6 +115,55 @@ fn findings_about_the_program_come_first() {
     }
 }
 
+/// Two workers of which one is preempted for 96 of 100 ticks. Whenever it gets a CPU, it waits for a
+/// lock for `waits` ticks, or runs.
+fn rarely_beside_each_other(waits: u64) -> Report {
+    let mut lines = String::from(
+        "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
+         {\"ev\":\"create\",\"t\":0,\"w\":0,\"task\":0,\"child\":1,\"site\":\"a.rs:3\"}\n\
+         {\"ev\":\"resume\",\"t\":0,\"w\":0,\"task\":0}\n\
+         {\"ev\":\"begin\",\"t\":0,\"w\":1,\"task\":1}\n",
+    );
+    for t in (0..2000).step_by(100) {
+        let (on, ends) = (t + 96, t + 96 + waits);
+        lines += &format!(
+            "{{\"ev\":\"off\",\"t\":{t},\"w\":1,\"why\":\"preempted\"}}\n\
+             {{\"ev\":\"on\",\"t\":{on},\"w\":1}}\n"
+        );
+        if waits > 0 {
+            lines += &format!(
+                "{{\"ev\":\"off\",\"t\":{on},\"w\":1,\"why\":\"blocked\",\"on\":\"lock\"}}\n\
+                 {{\"ev\":\"on\",\"t\":{ends},\"w\":1}}\n"
+            );
+        }
+    }
+    lines += "{\"ev\":\"end\",\"t\":2000,\"w\":1,\"task\":1}\n\
+              {\"ev\":\"wait\",\"t\":2000,\"w\":0,\"task\":0}\n\
+              {\"ev\":\"resume\",\"t\":2000,\"w\":0,\"task\":0}\n\
+              {\"ev\":\"end\",\"t\":2001,\"w\":0,\"task\":0}\n";
+    measured(r#""workers":2,"time_unit":"ns","cpus":2"#, &lines).1
+}
+
+/// A lock that serializes the program is a finding on a machine whose load leaves the threads
+/// little time to meet.
+#[test]
+fn a_lock_is_found_where_the_threads_rarely_run_at_once() {
+    let report = rarely_beside_each_other(3);
+    let lock = finding(&report, Cause::Lock);
+    assert!(report.causes.percent(lock.lost) < 4.0);
+    let undisturbed = report.causes.undisturbed_percent(lock).unwrap();
+    // Per 100 ticks, of 2 x (3 / 0.51 + 1 / 0.51^2).
+    assert!((29.0..32.0).contains(&undisturbed), "{undisturbed}");
+    let first = report.causes.findings_program_first()[0].1;
+    assert_eq!(first.cause, Cause::Lock);
+    let limits = report.work_span.limits;
+    assert!(limits.blocked.is_some(), "the bounds are those without it");
+    // Without the wait there is nothing to tell.
+    let report = rarely_beside_each_other(0);
+    assert_eq!(lost(&report, Cause::Lock), 0);
+    assert!(report.work_span.limits.blocked.is_none());
+}
+
 #[test]
 fn what_bounds_the_program_is_said_beside_the_load() {
     let (dag, report) = four_on(4, "0.0000016 s");
@@ -324,6 +373,29 @@ fn a_new_thread_that_waits_for_a_cpu_is_the_machines_doing() {
     assert!(all >= 80 && none == 0, "{all}, {none}");
     assert_eq!(started(",\"waited\":39"), (all, 0));
     assert_eq!(started(",\"waited\":40"), (0, all));
+}
+
+/// A thread outside of the pool waits for the pool's only worker, which waits for a CPU from 12 to
+/// 98 and then answers.
+#[test]
+fn a_pool_that_waits_for_a_cpu_is_the_machines_doing() {
+    let (_, report) = measured(
+        r#""workers":1,"threads":2,"time_unit":"ns","cpus":2"#,
+        r#"{"ev":"begin","t":0,"w":1,"task":0}
+{"ev":"off","t":10,"w":1,"why":"blocked","on":"channel"}
+{"ev":"off","t":12,"w":0,"why":"preempted"}
+{"ev":"on","t":98,"w":0}
+{"ev":"on","t":100,"w":1}
+{"ev":"create","t":100,"w":1,"task":0,"child":1,"site":"a.rs:1"}
+{"ev":"resume","t":100,"w":1,"task":0}
+{"ev":"begin","t":101,"w":0,"task":1}
+{"ev":"wait","t":102,"w":1,"task":0}
+{"ev":"end","t":200,"w":0,"task":1}
+{"ev":"resume","t":200,"w":1,"task":0}
+{"ev":"end","t":201,"w":1,"task":0}"#,
+    );
+    assert_eq!(lost(&report, Cause::Descheduled), 86);
+    assert!(lost(&report, Cause::Channel) <= 4);
 }
 
 /// The root's wait is over at 20, but its thread runs another task until 120. The other worker is

@@ -75,7 +75,10 @@ fn the_program_is_as_without_and_the_report_names_its_line() {
         place.source.as_deref(),
         Some("let (a, b) = rayon::join(|| fib(n - 1), || fib(n - 2));")
     );
-    assert_eq!(dag.meta.runtime.as_deref(), Some("Rayon 1.13.0"));
+    assert_eq!(
+        dag.meta.runtime.as_deref(),
+        Some("Rayon (rayon-core 1.13.0)")
+    );
     let fact = |key: &str| {
         dag.meta
             .facts

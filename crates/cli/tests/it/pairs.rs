@@ -191,7 +191,7 @@ fn missed(pair: &Pair, json: &Value, text: &str) -> Option<String> {
 }
 
 /// The share of the workers' time, in percent, that findings about the marked lines charge to the
-/// pair's causes.
+/// pair's causes; of the time in which no worker waited for a CPU, if that share is larger.
 fn blamed(pair: &Pair, json: &Value) -> f64 {
     let all = json["elapsed"].as_f64().unwrap() * json["workers"].as_f64().unwrap();
     let findings = json["findings"].as_array().unwrap().iter();
@@ -199,11 +199,11 @@ fn blamed(pair: &Pair, json: &Value) -> f64 {
         let is_of = pair.causes.iter().any(|cause| finding["id"] == *cause);
         is_of && names_line(pair, finding, "")
     };
-    let lost: f64 = findings
-        .filter(is_named)
-        .map(|finding| finding["lost"].as_f64().unwrap())
-        .sum();
-    100.0 * lost / all
+    let charged = findings.filter(is_named).map(|finding| {
+        let lost = 100.0 * finding["lost"].as_f64().unwrap() / all;
+        lost.max(finding["undisturbed_percent"].as_f64().unwrap_or(0.0))
+    });
+    charged.sum()
 }
 
 /// Maximum share, in percent, that the variant without the fault may lose to the pair's cause,

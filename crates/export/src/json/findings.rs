@@ -32,6 +32,9 @@ pub(super) struct FindingJson<'a> {
     place: PlaceJson<'a>,
     lost: u128,
     lost_percent: Ratio,
+    /// Its estimated percentage of the worker time on a quiet machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undisturbed_percent: Option<Ratio>,
     evidence: EvidenceJson<'a>,
     /// The function and line with most of the samples there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,6 +220,7 @@ pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>
         place: place_json(dag, finding),
         lost: finding.lost,
         lost_percent: Ratio(causes.percent(finding.lost)),
+        undisturbed_percent: causes.undisturbed_percent(finding).map(Ratio),
         evidence: evidence(dag, report, &finding.evidence),
         inside: hot_function_of(dag, finding).map(super::code::inside),
         blocked_in: blocked_in(dag, finding).map(|at| blocked(dag, at)),

@@ -2,7 +2,7 @@
 
 mod phrases;
 
-use workspan_analysis::causes::{Cause, Finding};
+use workspan_analysis::causes::{Cause, Finding, WORTH_A_FINDING};
 use workspan_analysis::{CriticalBlock, Suggestion, Target, WaitKind, blocked_in, hot_function_of};
 use workspan_dag::StartKind;
 
@@ -10,7 +10,7 @@ use super::advice::advice;
 use super::{View, code};
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{is_thread, label, owner_words};
-use crate::quantity::{ratio, share, thousands};
+use crate::quantity::{percent_of, ratio, share, thousands};
 use crate::what_if::command;
 use phrases::{after, counted, each, idle, in_all, task_time};
 pub(super) use phrases::{block, capital};
@@ -43,12 +43,31 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
             "What it waited for is not known: no stack was taken where it gave up the CPU.",
         )];
     }
+    if let Some(sentence) = undisturbed(view, finding) {
+        code.insert(0, plain(sentence));
+    }
     FindingWords {
         what,
         share: share(view.report.causes.percent(finding.lost)),
         advice: advice(view, finding),
         code,
     }
+}
+
+/// What a wait would cost on a quiet machine, where that is more than its share of the loss.
+fn undisturbed(view: &View, finding: &Finding) -> Option<String> {
+    let causes = &view.report.causes;
+    let percent = causes.undisturbed_percent(finding)?;
+    let is_more = percent >= WORTH_A_FINDING && percent > causes.percent(finding.lost);
+    is_more.then(|| {
+        let ticks = causes.undisturbed.ticks;
+        format!(
+            "On a quiet machine it would take about {} of the worker time, judged by the {} of the \
+             run in which no worker waited for a CPU. ",
+            share(percent),
+            share(percent_of(ticks, causes.total))
+        )
+    })
 }
 
 /// The findings that lead the report, one paragraph each.

@@ -10,7 +10,8 @@ use workspan_recorder::budget::{Choice, TASK_CLASS};
 use workspan_recorder::wire::primitive;
 
 use super::header::{
-    self, BlockLayout, FINAL, Header, IN_TEAM, LevelAndFlags, MAX_COMPACT_ALIGN, UNRECORDED,
+    self, BlockHeader, BlockLayout, FINAL, Header, IN_TEAM, LevelAndFlags, MAX_COMPACT_ALIGN,
+    UNRECORDED, write_words,
 };
 use super::region;
 use super::task::{CopyFunction, FLAG_FINAL, Function, TASK, Task, settle};
@@ -125,12 +126,21 @@ impl SkippedTask {
 
 /// The data in front of the block of such a task. It is smaller than a [`Header`], because every
 /// byte is copied, and twice if there is no copy function. It consists of whole words, each written
-/// and read as a unit: data that were just stored in pieces load slowly.
+/// and read as a unit ([`write_words`]).
 #[repr(C)]
 struct CompactHeader {
     function: usize,
     name: u64,
     rest: LevelAndFlags,
+}
+
+impl BlockHeader for CompactHeader {
+    #[inline(always)]
+    unsafe fn write_to(self, to: *mut CompactHeader) {
+        let words = [self.function as u64, self.name, self.rest.word()];
+        // SAFETY: the caller's guarantee; the header consists of these words.
+        unsafe { write_words(to.cast(), words) }
+    }
 }
 
 /// The data that libgomp gets in place of a block for which the program has a copy function.

@@ -67,6 +67,11 @@ impl LevelAndFlags {
     }
 
     #[inline]
+    pub(super) fn word(self) -> u64 {
+        self.0
+    }
+
+    #[inline]
     pub(super) fn level(self) -> u32 {
         self.0 as u32
     }
@@ -141,6 +146,41 @@ impl BlockLayout {
     }
 }
 
+/// What stands in front of the program's block.
+pub(super) trait BlockHeader: Sized {
+    /// # Safety
+    /// `to` is valid for writes and aligned.
+    #[inline(always)]
+    unsafe fn write_to(self, to: *mut Self) {
+        // SAFETY: the caller's guarantee.
+        unsafe { to.write(self) }
+    }
+}
+
+impl BlockHeader for Header {}
+
+impl BlockHeader for PlainHeader {
+    #[inline(always)]
+    unsafe fn write_to(self, to: *mut PlainHeader) {
+        let words = [self.function as u64, self.task, self.rest.word(), self.site];
+        // SAFETY: the caller's guarantee; the header consists of these words.
+        unsafe { write_words(to.cast(), words) }
+    }
+}
+
+/// Stores word by word. A header is otherwise built elsewhere and then copied in larger pieces,
+/// which have to wait until the words that were just stored are in the cache.
+///
+/// # Safety
+/// `to` is valid for writes of that many words, and aligned.
+#[inline(always)]
+pub(super) unsafe fn write_words<const N: usize>(to: *mut u64, words: [u64; N]) {
+    for (i, word) in words.into_iter().enumerate() {
+        // SAFETY: the caller's guarantee.
+        unsafe { to.add(i).write_volatile(word) };
+    }
+}
+
 /// Blocks up to this size, in bytes, are built on the stack.
 const MAX_STACK_BLOCK_BYTES: usize = 448;
 const MAX_STACK_BLOCK_ALIGN: usize = 64;
@@ -155,7 +195,7 @@ struct StackBlock([core::mem::MaybeUninit<u8>; MAX_STACK_BLOCK_BYTES]);
 /// `layout.offset` is at least the header's size, and `from` has `layout.size - layout.offset`
 /// bytes.
 #[inline]
-pub(super) unsafe fn build<T>(
+pub(super) unsafe fn build<T: BlockHeader>(
     header: T,
     from: *const u8,
     layout: BlockLayout,
@@ -177,7 +217,7 @@ pub(super) unsafe fn build<T>(
 }
 
 #[cold]
-unsafe fn build_large<T>(
+unsafe fn build_large<T: BlockHeader>(
     header: T,
     from: *const u8,
     layout: BlockLayout,
@@ -203,10 +243,15 @@ unsafe fn build_large<T>(
 /// # Safety
 /// `block` has room for the layout and the alignment that it requires; the rest as for [`build`].
 #[inline]
-pub(super) unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, layout: BlockLayout) {
+pub(super) unsafe fn fill<T: BlockHeader>(
+    block: *mut u8,
+    header: T,
+    from: *const u8,
+    layout: BlockLayout,
+) {
     // SAFETY: the block has room for both parts, and is aligned to 8 at least.
     unsafe {
-        block.cast::<T>().write(header);
+        header.write_to(block.cast());
         if layout.size > layout.offset {
             let to = block.add(layout.offset);
             core::ptr::copy_nonoverlapping(from, to, layout.size - layout.offset);

@@ -10,7 +10,7 @@ use workspan_recorder::wire::{create, primitive};
 
 use super::budget;
 use super::entry_points::same_arguments;
-use super::header::{self, BlockLayout, FINAL, Header, IN_TEAM, UNDEFERRED};
+use super::header::{self, BlockHeader, BlockLayout, FINAL, Header, IN_TEAM, UNDEFERRED};
 use super::next_symbol::Entry;
 use super::pool;
 use super::region::{run, threads};
@@ -129,6 +129,8 @@ struct Chunk {
     step: u64,
     up: bool,
 }
+
+impl BlockHeader for Chunk {}
 
 struct Arguments {
     unsigned: bool,

@@ -38,7 +38,7 @@ fn a_join_is_two_tasks_on_any_number_of_threads() {
             assert_eq!(replay.by_position().len(), 1);
             assert_eq!(
                 replay.notes["runtime"],
-                format!("Rayon {}", fixture.version)
+                format!("Rayon (rayon-core {})", fixture.version)
             );
         }
     }
