@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from "node:fs";
-import { check, Skip } from "./harness.mjs";
+import { check, Skip, programFirst } from "./harness.mjs";
 
 /**
  * Width of the row labels left of the plot in the exported picture, in pixels
@@ -225,7 +225,7 @@ export default function (suite) {
       );
       if (drawn.length === 0) throw new Skip("no finding has a bracket");
       for (const b of drawn) {
-        const { strand } = report.findings[b.finding].place;
+        const { strand } = programFirst(report.findings)[b.finding].place;
         const ns = Math.round((strand.start * 1e9) / report.ticks_per_second);
         const [one] = await query(
           browser,

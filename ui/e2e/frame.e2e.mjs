@@ -247,6 +247,9 @@ export default function (suite) {
           check(Number(h) >= height - 1, `${tab}: ${words} is ${h} points high`);
           // Timeline and DAG fill a slide; nothing else has to be higher than the view's content.
           if (tab === "dag") check(Number(h) <= height + 1, `${tab}: ${h} points high`);
+          // The source beside the results must not make it as high as a whole file.
+          if (tab === "whatif" && words.endsWith("slide"))
+            check(Number(h) <= 2 * height, `${tab}: ${h} points high`);
           check(svg.includes("workers busy"), `${tab}: ${words} has no heading`);
         }
         const after = await window();

@@ -81,4 +81,37 @@ export default function (suite) {
         check(chip === title, `${chip} beside the tabs, ${title} in the first finding`);
       },
     );
+
+  for (const run of ["before", "openmp", "simulated", "budget"])
+    for (const [width, height] of [
+      [1920, 1080],
+      [2560, 1440],
+    ])
+      suite.test(
+        `a large window is used: ${run}, ${width} by ${height}`,
+        { files: [suite.runs[run]], viewport: { width, height } },
+        async (t) => {
+          await t.open("tab=summary");
+          await t.page.waitForSelector(".summary.wide .finding, .summary.wide .state");
+          await t.page.waitForLoadState("networkidle");
+          const { left, right, inner, plots } = await t.page.evaluate(() => {
+            const main = document.querySelector("main").getBoundingClientRect();
+            const end = (column) =>
+              (document.querySelector(column).lastElementChild.getBoundingClientRect().bottom -
+                main.top) /
+              main.height;
+            const plots = [...document.querySelectorAll(".wide .strip > svg, .wide canvas")];
+            return {
+              left: end(".wide .when"),
+              right: end(".wide .what"),
+              inner: document.querySelector(".wide").scrollHeight / main.height,
+              plots: plots.map((e) => Math.round(e.getBoundingClientRect().width)),
+            };
+          });
+          check(left > 0.9, `the left column ends at ${left} of the height`);
+          check(right > 0.7, `the right column ends at ${right} of the height`);
+          check(inner < 1.5, `${inner} windows high`);
+          check(new Set(plots).size <= 1, `the rows' axis is not the profile's: ${plots}`);
+        },
+      );
 }

@@ -35,6 +35,8 @@ export interface Tokens {
   appHatch: string;
   desch: string;
   blocked: string;
+  /** Lighter than work, beside which it is also in greyscale. */
+  recording: string;
   leap: string;
   /** Waits that another thread ended. */
   wait: string;
@@ -71,6 +73,7 @@ export const LIGHT: Tokens = {
   appHatch: "#b9bfc8",
   desch: "#616b7a",
   blocked: "#8a6d3b",
+  recording: "#a3acba",
   leap: "#aa4499",
   wait: "#882255",
   steal: "rgba(18,22,29,.62)",
@@ -106,6 +109,7 @@ export const DARK: Tokens = {
   appHatch: "#3a424d",
   desch: "#8b96a5",
   blocked: "#c9a86a",
+  recording: "#c9d0da",
   leap: "#d77fce",
   wait: "#e08fb0",
   steal: "rgba(240,244,250,.62)",

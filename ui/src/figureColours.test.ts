@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { activity, colour, type Activity } from "./colors";
+import { activity, colour, contrast, DARK, LIGHT, type Activity } from "./colors";
 
 const source = (file: string) =>
   readFileSync(new URL(`../../crates/export/src/plot/${file}`, import.meta.url), "utf8");
@@ -43,6 +43,13 @@ describe("figures in Rust", () => {
       return { fill, texture };
     });
     expect(there).toEqual(here);
+  });
+
+  test("have the page's colour of recording, which differs from that of work in greyscale", () => {
+    const there = found(source("fill.rs"), /const RECORDING: Fill =\s*Fill::plain\(Color\((\w+)\)/);
+    expect(hex(there)).toBe(LIGHT.recording);
+    for (const { recording, work } of [LIGHT, DARK])
+      expect(contrast(recording, work)).toBeGreaterThan(2);
   });
 
   test.each<[Activity, string]>([

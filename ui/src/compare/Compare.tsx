@@ -7,12 +7,7 @@ import { useEffect } from "preact/hooks";
 import { useJson, valueOf } from "../answers";
 import { runColour } from "../colors";
 import { register } from "../commands";
-import type {
-  Compare as Answer,
-  RunMeta,
-  Scalability as Bounds,
-  SiteExtra,
-} from "../data/contract";
+import type { Compare as Answer, RunMeta, Scalability as Bounds } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { workerSeconds, plural, time, pageUnits } from "../format";
@@ -113,17 +108,15 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const pair = [one, two];
   const { title, doubt } = titleOf(c.words.title);
   const quantities = quantityRows(c.table);
-  const inA = valueOf(useJson<SiteExtra[]>(requests.sites(a))) ?? null;
-  const inB = valueOf(useJson<SiteExtra[]>(requests.sites(b))) ?? null;
   const rows =
     by.value === "code"
-      ? blockRows(c.table, { run: one, extras: inA }, { run: two, extras: inB })
+      ? blockRows(c.table, c.codes, one, two)
       : by.value === "site"
         ? siteRows(c.table)
         : regionRows(c.table);
   useEffect(
     () => registerExport({ tab: "compare", csv: () => compareCsv(quantities, rows) }),
-    [c, by.value, inA, inB],
+    [c, by.value],
   );
   useEffect(() => {
     status.value = `${a.toUpperCase()} ${one.file} · ${b.toUpperCase()} ${two.file}${one.host && one.host === two.host ? " · same machine" : ""}`;

@@ -18,7 +18,12 @@ import { observeSize } from "../timeline/elementSize";
 import { codeInBackticks } from "../components/placeholders";
 import { RunBadge } from "../components/widgets";
 
-const HEIGHT = 400;
+/** Limits of a picture's height, and height of what is beside it in one column. */
+const MIN_HEIGHT = 400;
+const MAX_HEIGHT = 620;
+const OTHER_HEIGHT = 840;
+const pictureHeight = (): number =>
+  Math.max(MIN_HEIGHT, Math.min(MAX_HEIGHT, innerHeight - OTHER_HEIGHT));
 /** Free space around the picture. */
 const RIM = 14;
 /** Maximum width. A wider DAG would be too small to read, so its cards stay closed. */
@@ -56,6 +61,7 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
   const [model, setModel] = useState<Model | null>(null);
   const [trouble, setTrouble] = useState("");
   const [size, setSize] = useState({ width: 0, height: 0, dpr: 1 });
+  const height = pictureHeight();
   useEffect(() => {
     if (host.current)
       return observeSize(host.current, (width, height, dpr) => setSize({ width, height, dpr }));
@@ -79,7 +85,8 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
   }, [r]);
   const draw = () => {
     const context = canvas.current?.getContext("2d", { alpha: false });
-    if (context && model && size.width > 0) picture(context, model, r, elapsed, size);
+    if (context && model && size.width > 0)
+      picture(context, model, r, elapsed, { ...size, height });
   };
   useEffect(draw, [model, size, r, elapsed]);
   useSignalEffect(() => {
@@ -99,15 +106,15 @@ function DagPicture({ run: r, elapsed }: { run: RunMeta; elapsed: number }) {
           Open its DAG
         </button>
       </figcaption>
-      <div ref={host} style={{ height: trouble ? "auto" : `${HEIGHT}px` }}>
+      <div ref={host} style={{ height: trouble ? "auto" : `${height}px` }}>
         {trouble ? (
           <p class="faint trouble">{codeInBackticks(trouble)}</p>
         ) : (
           <canvas
             ref={canvas}
             width={Math.round(size.width * size.dpr)}
-            height={Math.round(HEIGHT * size.dpr)}
-            style={{ width: "100%", height: `${HEIGHT}px` }}
+            height={Math.round(height * size.dpr)}
+            style={{ width: "100%", height: `${height}px` }}
             role="img"
             aria-label={`DAG of ${r.name}: ${plural(r.tasks, "task")}, ${plural(r.strands, "strand")}`}
           />
@@ -135,18 +142,18 @@ function picture(
   model: Model,
   r: RunMeta,
   elapsed: number,
-  { width, dpr }: { width: number; dpr: number },
+  { width, height, dpr }: { width: number; height: number; dpr: number },
 ): void {
   const options = optionsOf(elapsed);
   const placed = place(model, options);
-  const view: View = { x: RIM, y: RIM, w: width - 2 * RIM, h: HEIGHT - 2 * RIM };
+  const view: View = { x: RIM, y: RIM, w: width - 2 * RIM, h: height - 2 * RIM };
   const camera = fit("full", placed, view, { kx: 1, ky: 1, tx: 0, ty: 0 }, MAX_FACTORS);
   const t = { ...colours.peek(), path: colours.peek().fg, halo: colours.peek().panel };
   context.setTransform(dpr, 0, 0, dpr, 0, 0);
   context.fillStyle = t.panel;
-  context.fillRect(0, 0, width, HEIGHT);
+  context.fillRect(0, 0, width, height);
   const look = {
-    view: { x: 0, y: 0, w: width, h: HEIGHT },
+    view: { x: 0, y: 0, w: width, h: height },
     t,
     dark: dark.peek(),
     mode: "code" as const,

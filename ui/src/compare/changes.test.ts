@@ -1,46 +1,37 @@
 import { expect, test } from "vitest";
-import type { RunMeta, SiteExtra } from "../data/contract";
-import { blockRows, codeOf, regionRows, type Side } from "./changes";
+import type { RunMeta } from "../data/contract";
+import { blockRows, regionRows, type BlockCodes } from "./changes";
 
-const side = (id: string, labels: string[], blocks: [number, number][]): Side => ({
-  run: {
-    id,
-    ticks_per_second: 2e9,
-    sites: [{ label: "root" }, { label: "sort.rs:55" }],
-    codes: labels.map((label) => ({ label, function: label, file: "sort.rs", line: 86 })),
-  } as unknown as RunMeta,
-  extras: [
-    { blocks: [] },
-    { blocks: blocks.map(([code, work]) => ({ code, work })) },
-  ] as unknown as SiteExtra[],
-});
+const run = (id: string, labels: string[]) =>
+  ({ id, codes: labels.map((label) => ({ label })) }) as unknown as RunMeta;
 
-const A = side("a", ["main", "merge"], [[1, 2000]]);
-const B = side("b", ["merge_parallel", "merge"], [[0, 500]]);
-
-test("a block's code is the code of its site with exactly its work", () => {
-  // 2000 ticks of a clock with two ticks per nanosecond.
-  expect(codeOf("sort.rs:55", 1000, A)).toBe(1);
-  expect(codeOf("sort.rs:55", 1500, A)).toBeNull();
-  expect(codeOf(null, 1000, A)).toBeNull();
-});
+const A = run("a", ["main", "merge", "after sort:55"]);
+const B = run("b", ["merge_parallel", "merge", "sort:55"]);
 
 test("code has the same names as in other tabs, and a colour even if only the second run has it", () => {
-  const block = (a: number, b: number) => ({
+  const block = (a: number, b: number, from_kind = "after_wait") => ({
     site: { at: "sort.rs:55", file: "sort.rs", line: 55, function: "sort" },
-    block: {
-      from: { at: "sort.rs:55", file: "sort.rs", line: 55 },
-      from_kind: "after_wait",
-      to_kind: "end",
-    },
+    block: { from: { at: "sort.rs:55", file: "sort.rs", line: 55 }, from_kind, to_kind: "end" },
     work: [{ mean: a }, { mean: b }],
   });
-  const rows = blockRows({ blocks: [block(1000, 0), block(0, 250)] }, A, B);
-  const named = Object.fromEntries(rows.map((r) => [r.name, r.code]));
-  expect(named).toEqual({
-    merge: { run: "a", code: 1 },
-    merge_parallel: { run: "b", code: 0 },
-  });
+  const blocks = [block(1000, 0), block(0, 250), block(0, 70), block(0, 90, "begin"), block(0, 0)];
+  const codes: BlockCodes = [
+    [1, null],
+    [null, 0],
+    [null, 1],
+    [null, 2],
+    [null, null],
+  ];
+  const rows = blockRows({ blocks }, codes, A, B);
+  const said = rows.map((r) => [r.name, r.work[0] + r.work[1], r.code]);
+  // Not by the nearest position: "after sort:55" starts at the line of "sort:55".
+  expect(said).toEqual([
+    ["merge", 1000, { run: "a", code: 1 }],
+    ["merge_parallel", 250, { run: "b", code: 0 }],
+    ["merge", 70, { run: "a", code: 1 }],
+    ["sort:55", 90, { run: "b", code: 2 }],
+    ["sort.rs:55", 0, null],
+  ]);
 });
 
 test("marked regions are rows by label, largest change first", () => {

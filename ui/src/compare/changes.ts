@@ -1,7 +1,7 @@
 /** Rows of `workspan compare --json` (times in nanoseconds) for the tables. */
 
 import { fileName } from "../format";
-import type { CodeName, RunMeta, SiteExtra } from "../data/contract";
+import type { RunMeta } from "../data/contract";
 import { csv, type Column } from "../components/Table";
 
 export interface Change {
@@ -75,63 +75,37 @@ export function quantityRows(table: Record<string, any>): Quantity[] {
     .filter((q) => q.a !== 0 || q.b !== 0);
 }
 
-/** A run with the additional data of its table of sites. */
-export interface Side {
-  run: RunMeta;
-  extras: readonly SiteExtra[] | null;
-}
-
-/**
- * The code that a block ran: the code at the block's site whose strands have exactly the block's
- * work. The comparison only has positions, while the other tabs name code by its samples.
- */
-export function codeOf(site: string | null, workNs: number, side: Side): number | null {
-  if (!(workNs > 0) || !side.extras) return null;
-  const at = side.run.sites.findIndex((s) => s.label === (site ?? "root"));
-  const near = (ticks: number) =>
-    Math.abs((ticks * 1e9) / side.run.ticks_per_second - workNs) <= Math.max(2, workNs * 1e-6);
-  return side.extras[at]?.blocks.find((b) => near(b.work))?.code ?? null;
-}
+/** What `compare` tells of its table's rows: the code of each block in both runs. */
+export type BlockCodes = readonly (readonly [number | null, number | null])[];
 
 /** Code is named and coloured as in `a`; code that only `b` has, as in `b`. */
 export function blockRows(
   table: Record<string, any>,
-  a: Side,
-  b: Side | null = null,
+  codes: BlockCodes,
+  a: RunMeta,
+  b: RunMeta,
 ): ChangedPlace[] {
-  const [run, other] = [a.run, b?.run ?? null];
   const list = ((table.blocks ?? []) as any[]).map((row, i): ChangedPlace => {
     const { from, to, from_kind, to_kind } = row.block ?? {};
     const at = from ?? to ?? row.site;
-    const is = (c: CodeName) =>
-      at &&
-      c.file === at.file &&
-      (c.line === at.line || (c.function !== null && c.function === at.function));
-    const numbers = values(row);
-    const site = row.site?.at ?? null;
-    const inA = codeOf(site, numbers.work[0], a);
-    const inB = b ? codeOf(site, numbers.work[1], b) : null;
-    const label =
-      inA !== null ? run.codes[inA]?.label : inB !== null ? other?.codes[inB]?.label : null;
-    const first = label ? run.codes.findIndex((c) => c.label === label) : run.codes.findIndex(is);
-    const second = label
-      ? (other?.codes.findIndex((c) => c.label === label) ?? -1)
-      : (other?.codes.findIndex(is) ?? -1);
-    const known = first >= 0 ? run.codes[first] : other?.codes[second];
+    const [inA, inB] = codes[i] ?? [null, null];
+    const label = a.codes[inA ?? -1]?.label ?? b.codes[inB ?? -1]?.label;
+    // The same code of the first run, if only the second one ran this block of it.
+    const first = inA ?? a.codes.findIndex((c) => c.label === label);
     const place = `${from ? fileName(from.at) : from_kind === "begin" ? "start" : String(from_kind ?? "").replace("_", " ")}→${to ? (from && from.file === to.file && to.line != null ? to.line : fileName(to.at)) : String(to_kind ?? "end")}`;
     return {
       id: `b${i}`,
-      name: known?.label ?? at?.function ?? (at?.at ? fileName(at.at) : "root"),
+      name: label ?? at?.function ?? (at?.at ? fileName(at.at) : "root"),
       place,
       code:
-        first >= 0
-          ? { run: run.id, code: first }
-          : second >= 0 && other
-            ? { run: other.id, code: second }
+        label !== undefined && first >= 0
+          ? { run: a.id, code: first }
+          : inB !== null
+            ? { run: b.id, code: inB }
             : null,
       file: at?.file ?? null,
       line: at?.line ?? null,
-      ...numbers,
+      ...values(row),
     };
   });
   return list.sort(byLargestChange);

@@ -1,6 +1,9 @@
-/** A bar of parts with labels inside if they fit, otherwise below on leader lines. */
+/**
+ * A bar of parts with labels inside if they fit, otherwise below: on leader lines, or in a low
+ * window as words in fewer lines.
+ */
 
-import { tokens } from "../colors";
+import { tokens, type Tokens } from "../colors";
 import { fillOf } from "../patterns";
 import { dark } from "../theme/theme";
 import type { Part } from "./timeBreakdown";
@@ -45,14 +48,16 @@ export function StackedBar(p: {
   total: number;
   label: (part: Part) => string;
   height?: number;
-  leaders?: boolean;
+  /** What is below the bar; nothing if false. */
+  leaders?: boolean | "words";
   title: string;
 }) {
   const [ref, width] = useWidth<HTMLDivElement>(940);
   const t = tokens(dark.value);
   const height = p.height ?? 32;
   const list = segmentBoxes(p.parts, p.total, width, p.label);
-  const below = p.leaders === false ? [] : list.filter((b) => b.below);
+  const small = list.filter((b) => b.below);
+  const below = p.leaders === false || p.leaders === "words" ? [] : small;
   const found = placeLabels(
     below.map((b) => ({ at: b.x + b.width / 2, width: textWidth(b.below!, 11.5) })),
     width,
@@ -69,13 +74,7 @@ export function StackedBar(p: {
       >
         {list.map((b) => (
           <g key={b.part.kind}>
-            <rect
-              x={b.x}
-              y={0}
-              width={b.width}
-              height={height}
-              fill={b.part.kind === "recording" ? t.fg3 : fillOf(b.part.kind, dark.value)}
-            >
+            <rect x={b.x} y={0} width={b.width} height={height} fill={fillOfPart(b.part, t)}>
               <title>{p.label(b.part)}</title>
             </rect>
             {b.inside && b.part.kind !== "work" && (
@@ -122,6 +121,21 @@ export function StackedBar(p: {
           </g>
         ))}
       </svg>
+      {p.leaders === "words" && small.length > 0 && (
+        <div class="legend bar-words" aria-hidden="true">
+          {small.map((b) => (
+            <span key={b.part.kind}>
+              <svg width="10" height="10">
+                <rect width="10" height="10" rx="2" fill={fillOfPart(b.part, t)} />
+              </svg>
+              {b.below}
+            </span>
+          ))}
+        </div>
+      )}
     </div>
   );
 }
+
+const fillOfPart = (part: Part, t: Tokens): string =>
+  part.kind === "recording" ? t.recording : fillOf(part.kind, dark.value);

@@ -1,21 +1,30 @@
-/** Width of an element or text. */
+/** Width of an element or text, and height of an element. */
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export function useWidth<E extends HTMLElement>(start = 600): [RefObject<E | null>, number] {
+  const [ref, width] = useSize<E>(start);
+  return [ref, width];
+}
+
+/** Width and height of an element, which is drawn again if either changes. */
+export function useSize<E extends HTMLElement>(start = 600): [RefObject<E | null>, number, number] {
   const ref = useRef<E>(null);
-  const [width, setWidth] = useState(start);
+  const [size, setSize] = useState<readonly [number, number]>([start, 0]);
   useLayoutEffect(() => {
     const e = ref.current;
     if (!e) return;
-    const measure = () => setWidth(Math.max(1, Math.round(e.clientWidth)));
+    const measure = () => {
+      const now = [Math.max(1, Math.round(e.clientWidth)), Math.round(e.clientHeight)] as const;
+      setSize((last) => (last[0] === now[0] && last[1] === now[1] ? last : now));
+    };
     measure();
     const watch = new ResizeObserver(measure);
     watch.observe(e);
     return () => watch.disconnect();
   }, []);
-  return [ref, width];
+  return [ref, ...size];
 }
 
 /** Font size at which texts are measured, in pixels; widths for other sizes are in proportion. */

@@ -34,7 +34,7 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
   // The shortest strands matter little: the list ends with a row that sums them up.
   const told = path.rows.filter((r) => r.weight >= path.span / 2000);
   const rest = path.rows.length - told.length;
-  const biggest = path.rows.reduce((a, b) => (b.weight > a.weight ? b : a), path.rows[0]!);
+  const biggest = largest(path.rows) ?? path.rows[0]!;
   return (
     <section>
       <h2>
@@ -82,7 +82,9 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
                       aria-label={`${name}${r.strands > 1 ? ` ${count(r.strands)}` : ""}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plainNumber(r.busy)} workers busy`}
                     >
                       <Swatch scene={scene} code={r.code} />
-                      <CodeLabel label={name} />
+                      <span class="dag-name">
+                        <CodeLabel label={name} />
+                      </span>
                       {r.strands > 1 && <small>×{count(r.strands)}</small>}
                     </button>
                   </td>
@@ -143,3 +145,7 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
     </section>
   );
 }
+
+/** The row with the largest strand, which the picture names. */
+export const largest = <R extends { heaviest: number }>(rows: readonly R[]): R | undefined =>
+  rows.reduce<R | undefined>((a, b) => (a && a.heaviest >= b.heaviest ? a : b), undefined);

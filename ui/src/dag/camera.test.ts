@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { interpolate, fit, clampToView, reveal, zoom, type Camera } from "./camera";
+import { interpolate, fit, clampToView, largestFit, reveal, zoom, type Camera } from "./camera";
 import { timeScale } from "./timeScale";
 import { buildModel } from "./model";
 import { folded, strand } from "./syntheticDag.test-help";
@@ -20,6 +20,25 @@ describe("camera", () => {
     expect(fit("horizontal", size, VIEW, IDENTITY, most).ky).toBe(1);
     const small = fit("full", { width: 100, height: 100 }, VIEW, IDENTITY, { x: 1.15, y: 1.15 });
     expect([small.kx, small.ky]).toEqual([1.15, 1.15]);
+  });
+
+  it("scales a few cards up until they use most of a wide window", () => {
+    const wide = { x: 0, y: 0, w: 2000, h: 1200 };
+    const used = (width: number) => {
+      const size = { width, height: 500 };
+      const camera = fit("full", size, wide, IDENTITY, largestFit(size, wide, false));
+      return { share: (width * camera.kx) / wide.w, left: camera.tx };
+    };
+    for (const width of [160, 350, 700]) {
+      expect(used(width).share).toBeGreaterThan(0.55);
+      expect(used(width).share).toBeLessThan(0.75);
+      expect(used(width).left).toBeCloseTo((wide.w * (1 - used(width).share)) / 2);
+    }
+    expect(used(100).share).toBeCloseTo(0.4);
+    expect(used(1600).share).toBeCloseTo(1);
+    const both = largestFit({ width: 100, height: 100 }, wide, true);
+    expect(both.x).toBe(both.y);
+    expect(both.x).toBeGreaterThan(1.15);
   });
 
   it("zooms around a fixed point", () => {

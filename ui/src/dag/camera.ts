@@ -29,6 +29,27 @@ export interface MaxFactors {
 }
 
 /**
+ * Factors of a fitted picture at most. A few cards are up to twice as wide as they are designed, or
+ * as wide as makes the picture fill `FILLED` of the window, but no wider than `WIDEST`: a single
+ * card shows its running workers, and does not need the whole window.
+ */
+export function largestFit(
+  size: { width: number; height: number },
+  view: View,
+  structure: boolean,
+): MaxFactors {
+  const [x, y] = [view.w / Math.max(1, size.width), view.h / Math.max(1, size.height)];
+  if (!structure) return { x: Math.min(WIDEST, Math.max(2, FILLED * x)), y: Infinity };
+  // Both axes alike: the heights are those of the text.
+  const both = Math.min(WIDEST_STRUCTURE, Math.max(1.15, 0.9 * Math.min(x, y)));
+  return { x: both, y: both };
+}
+
+const FILLED = 0.6;
+const WIDEST = 8;
+const WIDEST_STRUCTURE = 2.4;
+
+/**
  * Fits the whole layout, its width, or its height; in the latter two cases the other axis is
  * unchanged. A small layout is not enlarged beyond `most`.
  */
@@ -48,7 +69,8 @@ export function fit(
     wide <= view.w + 1e-6 ? view.x + (view.w - wide) / 2 : kind === "vertical" ? old.tx : view.x;
   k.ty =
     high <= view.h + 1e-6
-      ? view.y + Math.min(24, (view.h - high) / 2)
+      ? // In the middle, or a little above it, where the eye begins.
+        view.y + Math.max(Math.min(24, (view.h - high) / 2), (view.h - high) * 0.38)
       : kind === "horizontal"
         ? old.ty
         : view.y;

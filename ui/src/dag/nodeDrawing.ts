@@ -286,12 +286,23 @@ export function drawCard(pen: Pen, n: DagNode, b: Box, look: DrawingStyle): void
   if (bar) drawWorkerShares(pen, n, b, look);
 }
 
-/** The node's own running strands over time, downwards, each worker at most 14 pixels wide. */
+/** Width of a worker in a card's profile at most: beside the card's text, and in a narrow card. */
+const WIDEST_WORKER = 80;
+const WIDEST_WORKER_NARROW = 14;
+/** Width that a wide card keeps for its text. */
+const TEXT_WIDTH = 130;
+
+function workerWidth(card: number, workers: number): number {
+  const narrow = Math.min(WIDEST_WORKER_NARROW, (card * 0.6) / Math.max(1, workers));
+  return Math.max(narrow, Math.min(WIDEST_WORKER, (card - TEXT_WIDTH) / Math.max(1, workers)));
+}
+
+/** The node's own running strands over time, downwards. */
 function drawProfile(pen: Pen, n: DagNode, b: Box, look: DrawingStyle, c: Colour): void {
   const f = n.folded!;
   const bins = f.running.length;
   if (bins === 0) return;
-  const unit = Math.min(14, (b.w * 0.6) / Math.max(1, look.meta.workers));
+  const unit = workerWidth(b.w, look.meta.workers);
   const points = [b.x + 1, b.y + 1];
   let most = 0;
   for (let i = 0; i < bins; i++) {

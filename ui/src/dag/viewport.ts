@@ -12,10 +12,12 @@ import {
   interpolate,
   fit,
   clampToView,
+  largestFit,
   reveal,
   zoom,
   type Camera,
   type Fit,
+  type MaxFactors,
   type View,
 } from "./camera";
 import type { LayoutResult } from "./layout";
@@ -24,8 +26,6 @@ import { morph, MORPH_MS, rects, type Rect } from "./morph";
 
 /** Height of the legend below the picture. */
 const LEGEND_HEIGHT = 40;
-/** Maximum factor of the x axis of a fitted picture if y is time: a few cards are readable. */
-const MAX_FITTED_KX = 2;
 /** Maximum factor of the x axis if y is time. */
 const MAX_TIMED_KX = 2.2;
 
@@ -106,10 +106,11 @@ export abstract class Viewport {
 
   protected cameraFor(kind: Fit): Camera {
     const inner = { x: this.view.x + 8, y: this.view.y, w: this.view.w - 16, h: this.view.h };
-    return fit(kind, this.placed, inner, this.camera, {
-      x: this.structure ? 1.15 : MAX_FITTED_KX,
-      y: this.structure ? 1.15 : Infinity,
-    });
+    return fit(kind, this.placed, inner, this.camera, this.largestFit());
+  }
+
+  private largestFit(): MaxFactors {
+    return largestFit(this.placed, this.view, this.structure);
   }
 
   moveTo(to: Camera, moving: boolean): void {
@@ -135,7 +136,8 @@ export abstract class Viewport {
 
   /** Zooms at a point. If an axis is time, boxes need not be wider than is readable. */
   zoomAt(fx: number, fy: number, x: number, y: number): void {
-    const most = this.structure ? Infinity : Math.max(1, MAX_TIMED_KX / this.camera.kx);
+    const widest = Math.max(MAX_TIMED_KX, this.largestFit().x);
+    const most = this.structure ? Infinity : Math.max(1, widest / this.camera.kx);
     this.moveByUser(zoom(this.camera, Math.min(fx, most), fy, x, y));
   }
 

@@ -20,8 +20,14 @@ export interface Exporter {
   csv?: () => string;
   /** A whole SVG document that replaces the copy of the page's element. */
   svg?: () => string | Promise<string>;
-  /** Documents of this height that follow on further pages of paper. */
-  pages?: (height: number) => { title: string; svg: string }[];
+  /** Replaces `svg` on a page of paper of this height, unless it is null. */
+  paper?: (height: number) => PaperPage | null;
+}
+
+/** A document for a page of paper, and what the page does not show, in words. */
+export interface PaperPage {
+  svg: string;
+  note: string;
 }
 
 const exporters = signal<Exporter[]>([]);

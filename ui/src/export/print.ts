@@ -1,7 +1,7 @@
 /**
  * The view on paper: one A4 page with a heading, the whole view at the width of the paper, and the
- * code colours. Rows of a timeline that are too low there follow on further pages. Timeline and DAG
- * are drawn again as vectors; other views are copies of the page's elements without controls.
+ * code colours. Timeline and DAG are drawn again as vectors, a timeline of many rows in the height
+ * of a page; other views are copies of the page's elements without controls.
  */
 
 import type { Exporter } from "./export";
@@ -20,11 +20,10 @@ const MIN_SCALE = 0.44;
  */
 const WIDTH = 1240;
 const HEIGHT = 900;
-/** Height of a sheet's heading, and a little room. */
-const HEADING = 56;
+/** Room that stays free, as heights are rounded and a note may take a second line. */
+const SPARE = 24;
 
-/** The view's page, then further pages. */
-let sheets: HTMLElement[] = [];
+let sheet: HTMLElement | null = null;
 /** Not an element, because the page's policy forbids styles in markup. */
 let paper: CSSStyleSheet | null = null;
 
@@ -44,9 +43,9 @@ export async function print(): Promise<void> {
 }
 
 function clear(): void {
-  for (const sheet of sheets) sheet.remove();
+  sheet?.remove();
   document.adoptedStyleSheets = document.adoptedStyleSheets.filter((s) => s !== paper);
-  sheets = [];
+  sheet = null;
   paper = null;
 }
 
@@ -56,11 +55,15 @@ function layOut(own: Exporter[]): void {
   const r = runMeta();
   if (!view || !r) return;
   const { title, said } = headingOf(r);
-  const { sheet, head } = newSheet(title, said);
+  const head = document.createElement("header");
+  head.append(element("b", title), element("span", said));
+  sheet = document.createElement("div");
+  sheet.className = "print-sheet";
+  sheet.dataset.tab = tab.peek();
   const svg = split.peek() ? undefined : own.find((e) => e.svg)?.svg?.();
-  const drawn = typeof svg === "string" ? vectors(svg) : null;
+  let drawn = typeof svg === "string" ? vectors(svg) : null;
   const width = Number(drawn?.getAttribute("width") ?? view.clientWidth);
-  sheet.append(head, drawn ?? copyOf(view));
+  sheet.append(head);
   const drawer = document.querySelector<HTMLElement>(".frame > .drawer");
   if (drawer) sheet.append(copyOf(drawer));
   const key = WITH_COLOUR_KEY.has(tab.peek()) ? colourKeyOf(r, width) : "";
@@ -72,30 +75,21 @@ function layOut(own: Exporter[]): void {
     );
   sheet.style.width = `${width}px`;
   document.body.append(sheet);
-  const isUpright = fit(sheet, head, width);
-  const high = Math.floor(width * (isUpright ? LONG / SHORT : SHORT / LONG) - HEADING);
-  for (const page of (drawn && own.find((e) => e.pages)?.pages?.(high)) || []) {
-    const further = newSheet(title, `${r.file} · ${page.title}`);
-    further.sheet.append(further.head, vectors(page.svg));
-    further.sheet.style.width = `${width}px`;
-    document.body.append(further.sheet);
-    fit(further.sheet, further.head, width, isUpright);
+  if (drawn) {
+    const page = Math.floor((width * LONG) / SHORT) - sheet.scrollHeight - SPARE;
+    const full = own.find((e) => e.paper)?.paper?.(page);
+    if (full) {
+      drawn = vectors(full.svg);
+      head.append(element("i", full.note));
+    }
   }
+  head.after(drawn ?? copyOf(view));
+  const isUpright = fit(sheet, head, width);
   paper = new CSSStyleSheet();
   paper.replaceSync(
     `@page { size: A4 ${isUpright ? "portrait" : "landscape"}; margin: 10mm; } @media print { ${ofWidth()} }`,
   );
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, paper];
-}
-
-function newSheet(title: string, said: string): { sheet: HTMLElement; head: HTMLElement } {
-  const sheet = document.createElement("div");
-  sheet.className = "print-sheet";
-  sheet.dataset.tab = tab.peek();
-  const head = document.createElement("header");
-  head.append(element("b", title), element("span", said));
-  sheets.push(sheet);
-  return { sheet, head };
 }
 
 /** Rules for the window's width also apply to its copy, whatever the paper's width. */
@@ -111,16 +105,11 @@ function ofWidth(): string {
 }
 
 /** Scales the sheet onto one page, and returns whether portrait format fits more. */
-function fit(
-  sheet: HTMLElement,
-  head: HTMLElement,
-  width: number,
-  isUpright: boolean | null = null,
-): boolean {
+function fit(sheet: HTMLElement, head: HTMLElement, width: number): boolean {
   let height = sheet.scrollHeight;
   const scale = (w: number, h: number) => Math.min(w / width, h / height);
-  const upright = isUpright ?? scale(SHORT, LONG) > scale(LONG, SHORT);
-  const [w, h] = upright ? [SHORT, LONG] : [LONG, SHORT];
+  const isUpright = scale(SHORT, LONG) > scale(LONG, SHORT);
+  const [w, h] = isUpright ? [SHORT, LONG] : [LONG, SHORT];
   let k = Math.min(1, scale(w, h));
   const least = Math.min(w / width, MIN_SCALE);
   if (k < least) {
@@ -131,7 +120,7 @@ function fit(
   // A pixel less than the page, because rounding must not start a second page.
   sheet.style.height = `${Math.floor(Math.min(height, h / k - 2))}px`;
   sheet.style.zoom = String(k);
-  return upright;
+  return isUpright;
 }
 
 function element(name: string, text: string): HTMLElement {

@@ -155,7 +155,9 @@ const TALL_WINDOW = 1200;
 /** Height of the page around the rows of a graph, and of a row. */
 const AROUND_GRAPH = 620;
 const ROW = 26;
+/** Number of frames up to which there is a call tree below, also in a tall window. */
 const FEW_FRAMES = 60;
+const MANY_FRAMES = 400;
 
 function FlameAnswer(p: {
   answer: Answer;
@@ -236,7 +238,7 @@ function FlameAnswer(p: {
       {p.others}
       {!asTable.value &&
         window.innerHeight >= Math.min(TALL_WINDOW, AROUND_GRAPH + ROW * levels(root)) &&
-        p.answer.frames.length <= FEW_FRAMES && (
+        p.answer.frames.length <= (innerHeight >= TALL_WINDOW ? MANY_FRAMES : FEW_FRAMES) && (
           <section aria-label="Call tree">
             <h2 class="below">Call tree</h2>
             <CallTree root={root} run={r} selected={selected} onSelect={select} />

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useJson, valueOf } from "../answers";
 import { codeColour } from "../codeColours";
+import { tokens } from "../colors";
 import type { FindingWords, Report, RunMeta, Summary } from "../data/contract";
 import { requests } from "../data/requests";
 import { workerTicks, count, percent, ticks } from "../format";
@@ -29,7 +30,8 @@ const NAMES: Record<PartKind, [string, string]> = {
   unread: ["not read", "not read"],
 };
 
-const fill = (kind: PartKind) => (kind === "recording" ? "var(--fg3)" : fillOf(kind, dark.value));
+const fill = (kind: PartKind) =>
+  kind === "recording" ? tokens(dark.value).recording : fillOf(kind, dark.value);
 
 /** A row of the breakdown. `name` separates the selection's work from that of others. */
 export interface BreakdownRow {
@@ -217,7 +219,7 @@ export function FindingsList(p: { run: RunMeta; lies: (f: FindingWords, at: numb
             <span class="badge round" aria-hidden="true">
               {i + 1}
             </span>{" "}
-            <Sentence of={findingTitle(f, places[i]?.place, r)} />,{" "}
+            <Sentence of={findingTitle(f, places[f.index]?.place, r)} />,{" "}
             {workerTicks(f.lost, r.ticks_per_second)}{" "}
             <button type="button" class="link" onClick={() => showFinding(f, i)}>
               Show me<span class="unseen"> finding {i + 1}</span>

@@ -50,7 +50,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
   const everything = useSignal(false);
   const estimate = useEstimated();
   const [ref, width] = useWidth<HTMLDivElement>(900);
-  const height = Math.max(320, Math.min(1000, innerHeight - 300));
+  const height = Math.max(320, Math.min(1400, innerHeight - 270));
   // Runs of other programs say nothing about this one.
   const sameProgram = ofProgram(all, runMeta()?.name ?? "", (id) => runMeta(id)?.name ?? "");
   const others = all.runs.length - sameProgram.runs.length;

@@ -88,7 +88,14 @@ export function Findings(p: { of: Summary; report: Report | undefined; run: RunM
         <span />
       </div>
       {p.of.findings.slice(0, MAX_SHOWN).map((f, i) => (
-        <Finding key={i} of={f} index={i} place={places[i]?.place} run={r} elapsed={elapsed} />
+        <Finding
+          key={i}
+          of={f}
+          index={i}
+          place={places[f.index]?.place}
+          run={r}
+          elapsed={elapsed}
+        />
       ))}
       <SmallerLosses of={p.of.findings.slice(0, MAX_SHOWN)} lost={lost} run={r} />
     </Section>

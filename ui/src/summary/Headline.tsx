@@ -23,8 +23,9 @@ import { codeWords } from "./findingTitles";
 
 export function Headline(p: { of: Summary; report: Report | undefined; run: RunMeta }) {
   const { of: s, report, run: r } = p;
-  const f = s.findings[0];
-  const place = (report?.findings as any[] | undefined)?.[0]?.place;
+  // If the machine cost more than any code, no line is told as what limits the run.
+  const f = largestLoss(s.findings);
+  const reported = f && report?.findings?.[f.index];
   return (
     <>
       <h1 class="verdict">
@@ -32,7 +33,7 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
       </h1>
       {f && !isMachine(f) && report && (
         <p class="why">
-          <Culprit of={f} evidence={report.findings[0]?.evidence} place={place} run={r} />
+          <Culprit of={f} evidence={reported?.evidence} place={reported?.place} run={r} />
         </p>
       )}
       {f && !isMachine(f) && f.gain > 0 && report && (
@@ -46,6 +47,13 @@ export function Headline(p: { of: Summary; report: Report | undefined; run: RunM
     </>
   );
 }
+
+/** The finding that cost most, wherever it is in the list. */
+export const largestLoss = (findings: readonly FindingWords[]): FindingWords | undefined =>
+  findings.reduce<FindingWords | undefined>(
+    (most, f) => (most && most.lost >= f.lost ? most : f),
+    undefined,
+  );
 
 /** Prefixes a note if only a part of the trace could be read. */
 function inPart(verdict: string, report: Report | undefined): string {
@@ -158,7 +166,7 @@ function PossibleGain({
 }) {
   const elapsed = report.elapsed as number;
   const left = ticks(elapsed - f.gain, r.ticks_per_second);
-  const suggestion = report.suggestion?.finding === 0 ? report.suggestion : null;
+  const suggestion = report.suggestion?.finding === f.index ? report.suggestion : null;
   const suggested = suggestion?.what_if;
   const isLock = suggestion?.options.some((option: string) => option.startsWith("--lock"));
   return (

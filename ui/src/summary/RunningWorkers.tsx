@@ -9,15 +9,16 @@ import { usePlanes, valueOf } from "../answers";
 import { TILE_BINS, type FindingWords, type Report, type RunMeta } from "../data/contract";
 import type { Planes } from "../data/planes";
 import { requests } from "../data/requests";
-import { axisTime, count, plural, percent, plainNumber, roundSteps } from "../format";
+import { axisTime, plural, plainNumber, roundSteps } from "../format";
 import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
 import { Term } from "../terms/Term";
 import { plainWords, Section } from "../components/widgets";
-import { textWidth, useWidth } from "../components/textWidth";
+import { textWidth, useSize } from "../components/textWidth";
 import { EmptyState, ErrorState, LoadingPlaceholder } from "../components/placeholders";
+import { MARGIN, RIGHT_OF_STRIP } from "../timeline/drawStacked";
 import { PROFILE_KINDS } from "../report/tileSums";
-import { showFinding } from "./Findings";
+import { Callouts } from "./Callouts";
 
 /** Glossary terms of the layers. */
 const MEANINGS = {
@@ -88,12 +89,15 @@ export function RunningWorkers({
   run: r,
   findings,
   report,
+  fills = false,
 }: {
   run: RunMeta;
   findings: FindingWords[];
   report?: Report | undefined;
+  /** Its height is the one that the layout gives it. */
+  fills?: boolean;
 }) {
-  const [ref, width] = useWidth<HTMLDivElement>(940);
+  const [ref, width, given] = useSize<HTMLDivElement>(940);
   // One level finer than the tile of the whole run, if available: at least 1,024 columns.
   const level = Math.max(0, r.top_level - 1);
   const tiles = [
@@ -136,9 +140,17 @@ export function RunningWorkers({
         </span>
       }
     >
-      <div ref={ref}>
+      <div ref={ref} class="strip">
         {c ? (
-          <StripPicture c={c} run={r} width={width} findings={findings} report={report} />
+          <StripPicture
+            c={c}
+            run={r}
+            width={width}
+            height={fills ? given - OUTSIDE : stripHeight(window.innerHeight, findings.length)}
+            left={fills ? MARGIN : 0}
+            findings={findings}
+            report={report}
+          />
         ) : coarse.state === "failed" ? (
           <ErrorState error={coarse.error} what="the profile" small />
         ) : (
@@ -161,23 +173,33 @@ function stripHeight(window: number, findings: number): number {
   return Math.max(MIN_HEIGHT, Math.min(MAX_HEIGHT, room));
 }
 
+/** Heights above the line of P, for the findings' numbers, and below the axis, for its times. */
+const ABOVE = 32;
+const BELOW = 22;
+const OUTSIDE = ABOVE + BELOW;
+
 function StripPicture({
   c,
   run: r,
   width,
+  height,
+  left,
   findings,
   report,
 }: {
   c: StripColumns;
   run: RunMeta;
   width: number;
+  height: number;
+  /** Room for the names of rows below it. */
+  left: number;
   findings: FindingWords[];
   report: Report | undefined;
 }) {
   const t = colours.value;
-  const w = width - 66,
-    top = 32,
-    h = stripHeight(window.innerHeight, findings.length),
+  const w = width - left - RIGHT_OF_STRIP,
+    top = ABOVE,
+    h = Math.max(MIN_HEIGHT, height),
     bottom = top + h,
     P = Math.max(1, r.workers);
   const x = (ticks: number) => (ticks / r.elapsed) * w;
@@ -226,7 +248,8 @@ function StripPicture({
   return (
     <svg
       width={width}
-      height={bottom + 22}
+      height={bottom + BELOW}
+      viewBox={`${-left} 0 ${width} ${bottom + BELOW}`}
       data-plot={w}
       role="img"
       aria-label={`${plainNumber(busy)} of ${plural(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
@@ -356,137 +379,12 @@ function StripPicture({
       )}
       <Callouts
         findings={findings}
-        strands={
-          (report?.findings as any[] | undefined)?.map((f) => f.evidence?.strands ?? 1) ?? []
-        }
+        strands={findings.map((f) => report?.findings?.[f.index]?.evidence?.strands ?? 1)}
         x={x}
         w={w}
         top={top}
         elapsed={r.elapsed}
       />
     </svg>
-  );
-}
-
-/**
- * A bracket over a finding's time with its number, and with text if it fits. For a finding about
- * several strands it is the time of the longest one, and the text says so.
- */
-function Callouts({
-  findings,
-  strands,
-  x,
-  w,
-  top,
-  elapsed,
-}: {
-  findings: FindingWords[];
-  /** Number of strands of each finding. */
-  strands: number[];
-  x: (t: number) => number;
-  w: number;
-  top: number;
-  elapsed: number;
-}) {
-  const t = colours.value;
-  const taken: [number, number][] = [];
-  const placed = findings.slice(0, 3).map((f, i) => {
-    const l = Math.max(0, x(Math.max(0, f.show.t0))),
-      r = Math.min(w, x(Math.min(elapsed, f.show.t1)));
-    // The whole run is not a place.
-    if (!(r > l) || r - l > w * 0.97) return null;
-    const of = strands[i] ?? 1;
-    const longest = of > 1 ? `the longest of ${count(of)}` : "";
-    const long = longest && `${percent(f.share)}, ${longest}`;
-    const fits = (words: string) => r - l > textWidth(words, 11, 600) + 44;
-    const text = long && fits(long) ? long : percent(f.share),
-      wide = fits(text);
-    let middle = Math.min(w - 10, Math.max(10, (l + r) / 2));
-    const box = (): [number, number] => (wide ? [l, r] : [middle - 11, middle + 11]);
-    if (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2)) {
-      if (wide) return { i, l, r, middle, text, wide: false, low: true, f, longest };
-      const asked = middle;
-      const free = (): boolean => taken.every(([a, b]) => box()[0] >= b + 2 || box()[1] <= a - 2);
-      // Beside the other callouts: to the right of its place, or otherwise to the left.
-      while (!free() && middle < w - 12) middle += 8;
-      if (!free()) for (middle = asked; !free() && middle > 12;) middle -= 8;
-    }
-    taken.push(box());
-    return { i, l, r, middle, text, wide, low: false, f, longest };
-  });
-  return (
-    <>
-      {placed.map(
-        (p) =>
-          p && (
-            <g
-              key={p.i}
-              role="button"
-              tabIndex={0}
-              style={{ cursor: "pointer" }}
-              aria-label={`Finding ${p.i + 1}: ${plainWords(p.f.title)}`}
-              onClick={() => showFinding(p.f, p.i)}
-              onKeyDown={(e) => {
-                if (e.key === "Enter" || e.key === " ") {
-                  e.preventDefault();
-                  e.stopPropagation();
-                  showFinding(p.f, p.i);
-                }
-              }}
-            >
-              <title>{plainWords(p.f.title) + (p.longest ? `. Marked: ${p.longest}` : "")}</title>
-              {!p.low && (
-                <path
-                  d={`M${p.l + 0.5} ${top - 3}v-7H${p.r - 0.5}v7`}
-                  fill="none"
-                  stroke={t.fg}
-                  stroke-width="1.2"
-                />
-              )}
-              {p.wide && (
-                <rect
-                  x={p.middle - textWidth(p.text, 11, 600) / 2 - 18}
-                  y={top - 20}
-                  width={textWidth(p.text, 11, 600) + 38}
-                  height={18}
-                  fill={t.panel}
-                />
-              )}
-              <circle
-                cx={p.wide ? p.middle - textWidth(p.text, 11, 600) / 2 - 2 : p.middle}
-                cy={p.low ? top + 12 : top - 11}
-                r="8"
-                fill={t.fg}
-              />
-              <text
-                x={p.wide ? p.middle - textWidth(p.text, 11, 600) / 2 - 2 : p.middle}
-                y={(p.low ? top + 12 : top - 11) + 4}
-                text-anchor="middle"
-                font-size="11"
-                font-weight="700"
-                fill={t.panel}
-              >
-                {p.i + 1}
-              </text>
-            </g>
-          ),
-      )}
-      {placed.map(
-        (p) =>
-          p?.wide && (
-            <text
-              key={p.i}
-              x={p.middle - textWidth(p.text, 11, 600) / 2 + 12}
-              y={top - 7}
-              font-size="11"
-              font-weight="600"
-              fill={t.fg}
-              pointer-events="none"
-            >
-              {p.text}
-            </text>
-          ),
-      )}
-    </>
   );
 }

@@ -42,6 +42,7 @@ import { PartHeadline } from "./PartHeadline";
 import { hasNoLength, NoLength } from "./NoLength";
 import { RunningWorkers } from "./RunningWorkers";
 import { Trust } from "./Trust";
+import { WorkerRows } from "./WorkerRows";
 import "./summary.css";
 
 export function Summary() {
@@ -68,6 +69,11 @@ function PreviewSummary({ meta }: { meta: RunMeta }) {
   );
 }
 
+/** Width from which findings are beside the profile, and not below it. */
+const WIDE_PX = 1900;
+/** Height from which a wide window also has room for the workers' rows. */
+const TALL_PX = 1260;
+
 function FullSummary({ meta }: { meta: RunMeta }) {
   const id = run.value;
   const summary = useJson<Words>(requests.summary(id));
@@ -78,57 +84,106 @@ function FullSummary({ meta }: { meta: RunMeta }) {
     () => (r ? registerExport({ tab: "summary", csv: () => numbersCsv(r) }) : undefined),
     [r],
   );
-  const story = meta.only ? (
-    <>
-      <WhenAnswered answer={report} what="the numbers" height={80}>
-        {(rep) => <PartHeadline report={rep} run={meta} />}
-      </WhenAnswered>
-      <WhenAnswered answer={report} what="where the time went" height={64}>
-        {(rep) => <WhereTimeWent report={rep} run={meta} />}
-      </WhenAnswered>
-      <RunningWorkers run={meta} findings={valueOf(summary)?.findings ?? []} />
-      <WhenAnswered answer={summary} what="the findings">
-        {(s) => <Findings of={s} report={r} run={meta} />}
-      </WhenAnswered>
-    </>
+  const [ref, width] = useWidth<HTMLDivElement>();
+  const noLength = hasNoLength(meta) && !meta.only;
+  const isWide = width >= WIDE_PX && !noLength;
+  const findings = valueOf(summary)?.findings ?? [];
+  const head = meta.only ? (
+    <WhenAnswered answer={report} what="the numbers" height={80}>
+      {(rep) => <PartHeadline report={rep} run={meta} />}
+    </WhenAnswered>
   ) : (
     <>
       <WhenAnswered answer={summary} what="the verdict" height={80}>
         {(s) => <Headline of={s} report={r} run={meta} />}
       </WhenAnswered>
       {r && <Trust report={r} run={meta} />}
-      {hasNoLength(meta) ? (
-        <NoLength run={meta} />
-      ) : (
-        <>
-          <WhenAnswered answer={report} what="where the time went" height={64}>
-            {(rep) => <WhereTimeWent report={rep} run={meta} />}
-          </WhenAnswered>
-          <RunningWorkers run={meta} findings={valueOf(summary)?.findings ?? []} report={r} />
-          <WhenAnswered answer={summary} what="the findings">
-            {(s) => <Findings of={s} report={r} run={meta} />}
-          </WhenAnswered>
-        </>
-      )}
     </>
   );
-  return (
-    <div class="summary">
-      <div class="story scroll">{story}</div>
-      <aside class="scroll" aria-label="Numbers">
-        <WhenAnswered answer={report} what="the numbers">
-          {(rep) => <Numbers report={rep} run={meta} />}
-        </WhenAnswered>
+  const bar = (
+    <WhenAnswered answer={report} what="where the time went" height={64}>
+      {(rep) => <WhereTimeWent report={rep} run={meta} />}
+    </WhenAnswered>
+  );
+  const strip = (
+    <RunningWorkers
+      run={meta}
+      findings={findings}
+      report={meta.only ? undefined : r}
+      fills={isWide}
+    />
+  );
+  const changes = (
+    <WhenAnswered answer={summary} what="the findings">
+      {(s) => <Findings of={s} report={r} run={meta} />}
+    </WhenAnswered>
+  );
+  const numbers = (
+    <WhenAnswered answer={report} what="the numbers">
+      {(rep) => <Numbers report={rep} run={meta} />}
+    </WhenAnswered>
+  );
+  const checked = summary.state === "there" &&
+    summary.value.checked.length > 0 &&
+    meta.elapsed > 0 && <CheckedCauses of={summary.value} />;
+  const sites = r && (
+    <CriticalSites report={r} most={isWide && findings.length < 3 ? 10 : isWide ? 4 : 5} />
+  );
+  const notes = r && <Notes report={r} run={meta} />;
+  if (isWide) {
+    const pair = (
+      <div class="bounds-and-checks">
         <SmallBounds bounds={bounds} run={meta} />
-        {summary.state === "there" && summary.value.checked.length > 0 && meta.elapsed > 0 && (
-          <CheckedCauses of={summary.value} />
+        {checked}
+      </div>
+    );
+    // A part has a clock of its own, and the rows have the run's.
+    const isTall = innerHeight >= TALL_PX && !meta.only;
+    return (
+      <div class="summary wide scroll" ref={ref}>
+        <div class="story">{head}</div>
+        <aside aria-label="Numbers">{numbers}</aside>
+        <div class="bar">{bar}</div>
+        <div class="when">
+          {strip}
+          {isTall ? <WorkerRows run={meta} /> : pair}
+        </div>
+        <div class="what">
+          {changes}
+          {isTall && pair}
+          {sites}
+          {notes}
+        </div>
+      </div>
+    );
+  }
+  return (
+    <div class="summary" ref={ref}>
+      <div class="story scroll">
+        {head}
+        {noLength ? (
+          <NoLength run={meta} />
+        ) : (
+          <>
+            {bar}
+            {strip}
+            {changes}
+          </>
         )}
-        {r && <CriticalSites report={r} run={meta} />}
-        {r && <Notes report={r} run={meta} />}
+      </div>
+      <aside class="scroll" aria-label="Numbers">
+        {numbers}
+        <SmallBounds bounds={bounds} run={meta} />
+        {checked}
+        {sites}
+        {notes}
       </aside>
     </div>
   );
 }
+
+/** Height below which leader lines would push the findings out of the window. */
+const LOW_PX = 860;
 
 function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
   const parts = breakdown(report),
@@ -159,7 +214,13 @@ function WhereTimeWent({ report, run: r }: { report: Report; run: RunMeta }) {
         </>
       }
     >
-      <StackedBar parts={parts} total={total} label={label} title="Where the worker time went" />
+      <StackedBar
+        parts={parts}
+        total={total}
+        label={label}
+        title="Where the worker time went"
+        leaders={innerHeight >= LOW_PX || "words"}
+      />
     </Section>
   );
 }
@@ -334,8 +395,8 @@ function CheckedCauses({ of }: { of: Words }) {
   );
 }
 
-function CriticalSites({ report: rep, run: r }: { report: Report; run: RunMeta }) {
-  const rows = (rep.sites as any[]).slice(0, 5);
+function CriticalSites({ report: rep, most }: { report: Report; most: number }) {
+  const rows = (rep.sites as any[]).slice(0, most);
   if (rows.length === 0 || !(rep.span > 0)) return null;
   return (
     <Section
@@ -360,7 +421,6 @@ function CriticalSites({ report: rep, run: r }: { report: Report; run: RunMeta }
           <span class="value">{percent(s.critical_percent / 100, 1)}</span>
         </div>
       ))}
-      {r.sites.length > 5 && null}
     </Section>
   );
 }

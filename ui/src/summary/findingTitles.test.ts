@@ -14,6 +14,7 @@ const run = {
 function finding(id: string, show: Partial<FindingWords["show"]>): FindingWords {
   return {
     id,
+    index: 0,
     title: [{ text: "What happened" }],
     evidence: [],
     share: 0.5,

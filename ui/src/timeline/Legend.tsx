@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { colour, sequential, type Colour } from "../colors";
 import type { RunMeta } from "../data/contract";
-import { count, fileName } from "../format";
+import { count, fileName, ticks } from "../format";
 import { colorBy, selection, type Selection } from "../store";
 import { colours, dark } from "../theme/theme";
 import { CodeLabel } from "../components/CodeLabel";
@@ -19,6 +19,8 @@ interface Entry {
   label: string;
   of: Colour;
   what: Selection | null;
+  /** Work of a code, in words. */
+  work?: string;
 }
 
 export function Legend({ meta }: { meta: RunMeta }) {
@@ -80,13 +82,18 @@ function EntryButton({ of: e, what }: { of: Entry; what: Selection }) {
       type="button"
       class={on ? "tl-key on" : "tl-key"}
       aria-pressed={on}
-      title={on ? "Remove this highlight" : `Highlight only ${e.label}`}
+      title={
+        on
+          ? "Remove this highlight"
+          : `Highlight only ${e.label}${e.work ? `, ${e.work} of work` : ""}`
+      }
       onClick={() => (selection.value = on ? null : what)}
     >
       <Swatch of={e.of} />
       <span>
         <CodeLabel label={e.label} />
       </span>
+      {e.work && <span class="tl-time">{e.work}</span>}
     </button>
   );
 }
@@ -100,6 +107,10 @@ function entriesOf(meta: RunMeta, palette: BoxColours, d: boolean): Entry[] {
         label: names[code]!,
         of: palette.of({ ...facts, code }),
         what: { kind: "code", run: meta.id, code },
+        // An overview does not know the work yet.
+        ...(meta.overview === null && {
+          work: ticks(meta.codes[code]!.ticks, meta.ticks_per_second),
+        }),
       }));
     }
     case "site": {

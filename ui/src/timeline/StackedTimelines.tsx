@@ -1,4 +1,4 @@
-/** The timelines of up to six runs for Compare, which share one window. */
+/** The timelines of up to six runs for Compare, which share one window; of one run in Summary. */
 
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -13,19 +13,34 @@ import { Rasteriser } from "./rasteriser";
 import { clamp, pan, zoom } from "./timeScale";
 import type { Span } from "./timeScale";
 import { observeSize } from "./elementSize";
-import { extent, heightFor, stackedStyles, MARGIN, drawStacked, ticksOf } from "./drawStacked";
-import type { By, StackedRun } from "./drawStacked";
+import {
+  extent,
+  heightFor,
+  stackedStyles,
+  MARGIN,
+  drawStacked,
+  plotWidth,
+  ticksOf,
+} from "./drawStacked";
+import type { By, Parts, StackedRun } from "./drawStacked";
 import { Tiles } from "./tiles";
 import "./timeline.css";
 
-export function StackedTimelines({ runs, by }: { runs: readonly RunMeta[]; by: By }) {
+export function StackedTimelines(p: {
+  runs: readonly RunMeta[];
+  by: By;
+  parts?: Parts;
+  height?: number;
+}) {
+  const { runs, by, parts = "profile and rows" } = p;
+  const isStill = parts === "rows";
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const ids = runs.map((r) => r.id).join();
   useEffect(() => {
     if (!host.current || !canvas.current || runs.length === 0) return;
-    return startStack(host.current, canvas.current, runs, by);
-  }, [ids, by]);
+    return startStack(host.current, canvas.current, runs, by, parts);
+  }, [ids, by, parts]);
   const says = runs
     .map(
       (m) =>
@@ -33,13 +48,17 @@ export function StackedTimelines({ runs, by }: { runs: readonly RunMeta[]; by: B
     )
     .join("; ");
   return (
-    <div class="tl-stack" ref={host} style={{ height: `${heightFor(runs)}px` }}>
+    <div class="tl-stack" ref={host} style={{ height: `${p.height ?? heightFor(runs)}px` }}>
       <canvas
         ref={canvas}
-        tabIndex={0}
-        role="application"
-        aria-roledescription={`${runs.length} timelines`}
-        aria-label={`Timelines one above the other. ${says}. W and S zoom, A and D move.`}
+        {...(isStill
+          ? { role: "img", "aria-label": `Code by worker over time. ${says}.` }
+          : {
+              tabIndex: 0,
+              role: "application",
+              "aria-roledescription": `${runs.length} timelines`,
+              "aria-label": `Timelines one above the other. ${says}. W and S zoom, A and D move.`,
+            })}
       />
     </div>
   );
@@ -51,6 +70,7 @@ function startStack(
   canvas: HTMLCanvasElement,
   metas: readonly RunMeta[],
   by: By,
+  parts: Parts,
 ): () => void {
   const context = canvas.getContext("2d", { alpha: false });
   const rasteriser = new Rasteriser();
@@ -72,13 +92,13 @@ function startStack(
   function draw(): void {
     requested = 0;
     if (!context || size.width < 80) return;
-    const plot = (size.width - MARGIN - 10) * size.dpr;
+    const plot = plotWidth(size.width, parts) * size.dpr;
     halves.forEach((half) =>
       half.tiles.want(clampTicks(half, ticksOf(half.meta, by, w)), plot, ["rows", "profile"]),
     );
     context.setTransform(size.dpr, 0, 0, size.dpr, 0, 0);
     const pen = new CanvasPen(context, dark.peek());
-    drawStacked(pen, halves, by, w, size.width, size.height, colours.peek());
+    drawStacked(pen, halves, by, w, size.width, size.height, colours.peek(), parts);
     stats.frames++;
     stats.primitives = pen.primitives;
     stats.mostPrimitives = Math.max(stats.mostPrimitives, pen.primitives);
@@ -106,10 +126,26 @@ function startStack(
   const at = (px: number | null) =>
     px === null
       ? (w.t0 + w.t1) / 2
-      : w.t0 + ((px - MARGIN) / (size.width - MARGIN - 10)) * (w.t1 - w.t0);
+      : w.t0 + ((px - MARGIN) / plotWidth(size.width, parts)) * (w.t1 - w.t0);
   const zoomBy = (factor: number, px: number | null = pointer) =>
     show(scaled(w, factor, at(px), whole, least()));
   const panBy = (share: number) => show(shifted(w, share * (w.t1 - w.t0), whole, least()));
+
+  const resized = observeSize(host, (width, height, dpr) => {
+    size = { width, height, dpr };
+    canvas.width = Math.max(1, Math.round(width * dpr));
+    canvas.height = Math.max(1, Math.round(height * dpr));
+    draw();
+  });
+  const close = () => {
+    cancelAnimationFrame(requested);
+    stop();
+    resized();
+    tiles.forEach((t) => t.close());
+    rasteriser.close();
+  };
+  // Rows without an axis of their own show the whole run, as what is above them does.
+  if (parts === "rows") return close;
 
   const end = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(
@@ -128,7 +164,7 @@ function startStack(
       show(
         shifted(
           drag.w,
-          ((drag.x - e.offsetX) / (size.width - MARGIN - 10)) * (drag.w.t1 - drag.w.t0),
+          ((drag.x - e.offsetX) / plotWidth(size.width, parts)) * (drag.w.t1 - drag.w.t0),
           whole,
           least(),
         ),
@@ -158,28 +194,17 @@ function startStack(
     group: "Compare",
     run,
   });
-  const ends = [
-    stop,
-    observeSize(host, (width, height, dpr) => {
-      size = { width, height, dpr };
-      canvas.width = Math.max(1, Math.round(width * dpr));
-      canvas.height = Math.max(1, Math.round(height * dpr));
-      draw();
-    }),
-    register(
-      command("zoom-in", "Zoom in", ["w", "+", "="], () => zoomBy(0.7)),
-      command("zoom-out", "Zoom out", ["s", "-"], () => zoomBy(1 / 0.7)),
-      command("left", "Move left", ["a"], () => panBy(-0.2)),
-      command("right", "Move right", ["d"], () => panBy(0.2)),
-      command("fit", "Show all runs whole", ["0"], () => show({ t0: 0, t1: whole })),
-    ),
-  ];
+  const commands = register(
+    command("zoom-in", "Zoom in", ["w", "+", "="], () => zoomBy(0.7)),
+    command("zoom-out", "Zoom out", ["s", "-"], () => zoomBy(1 / 0.7)),
+    command("left", "Move left", ["a"], () => panBy(-0.2)),
+    command("right", "Move right", ["d"], () => panBy(0.2)),
+    command("fit", "Show all runs whole", ["0"], () => show({ t0: 0, t1: whole })),
+  );
   return () => {
     end.abort();
-    cancelAnimationFrame(requested);
-    for (const f of ends) f();
-    tiles.forEach((t) => t.close());
-    rasteriser.close();
+    commands();
+    close();
   };
 }
 

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { count, ticks as timeOf } from "../format";
 import { registerExport } from "../export/export";
 import { runMeta, selection, source } from "../store";
-import { csvText, rowPages, svgText } from "./export";
+import { csvText, paperPage, svgText } from "./export";
 import { gestures, pointAgain } from "./gestures";
 import { registerKeys } from "./commands";
 import { StrandTable } from "./StrandTable";
@@ -62,7 +62,7 @@ function Loaded({ meta }: { meta: RunMeta }) {
         tab: "timeline",
         csv: () => csvText(made),
         svg: () => svgText(made),
-        pages: (height) => rowPages(made, height),
+        paper: (height) => paperPage(made, height),
       }),
       registerKeys(
         () => view.current,

@@ -1,7 +1,9 @@
 /** The toolbar: colour mode, a switch for each layer, the legend, the table, exports. */
 
-import type { RunMeta } from "../data/contract";
-import { count } from "../format";
+import { useJson, valueOf } from "../answers";
+import type { Report, RunMeta } from "../data/contract";
+import { requests } from "../data/requests";
+import { count, ticks } from "../format";
 import { colorBy, layers } from "../store";
 import type { ColorBy, Layer } from "../store";
 import { colours, dark } from "../theme/theme";
@@ -49,6 +51,14 @@ export function Toolbar({
   setTable: (on: boolean) => void;
 }) {
   const t = colours.value;
+  const report = valueOf(
+    useJson<Report>(meta.overview === null && !meta.only ? requests.report(meta.id) : null),
+  );
+  const lost = (layer: Layer): number => {
+    const b = report?.breakdown;
+    if (layer === "delay") return b?.delay ?? 0;
+    return layer === "nowork" ? (b?.no_work_sched ?? 0) + (b?.no_work_app ?? 0) : 0;
+  };
   return (
     <div class="tl-bar" role="toolbar" aria-label="Timeline: colours and layers">
       <label class="tl-by">
@@ -85,6 +95,9 @@ export function Toolbar({
             <LayerGlyph layer={layer} t={t} dark={dark.value} />
             {LAYER_NAMES[layer]}
             {n > 0 && <span class="tl-n">{count(n)}</span>}
+            {lost(layer) > 0 && (
+              <span class="tl-time">{ticks(lost(layer), meta.ticks_per_second)}</span>
+            )}
             {layer === "critical" && <kbd>K</kbd>}
           </button>
         );

@@ -41,21 +41,23 @@ export function drawLabels(s: Scene, pen: Pen): void {
       const first = rows.compact && rows.since[rows.place[row]!] === 0;
       const baseline = Math.max(Math.round(laneMiddle(rows, row)) + (first ? 8 : 4), rows.y + 10);
       const small = rows.pitch < 20;
+      const low = rows.compact ? 11 : Math.min(11, Math.max(9, rows.pitch - 1));
+      const size = small ? low : 12;
       // An overview has no times off the CPU, so the busy share is unknown.
       const share = thread.busy === null ? "" : percent(thread.busy, 0);
       const end = rows.compact ? x0 - 12 - BUSY_PX : x0 - 10;
       const label = s.pinned.has(row) ? `◆ ${thread.label}` : thread.label;
       // A long name, such as that of a rank's worker, takes the room of the word.
-      const needs = pen.textWidth(label, small ? 11 : 12, 650) + GAP_PX;
-      const long = end - 16 - pen.textWidth(`${share} busy`, 11) < needs;
+      const needs = pen.textWidth(label, size, 650) + GAP_PX;
+      const long = end - 16 - pen.textWidth(`${share} busy`, Math.min(11, size)) < needs;
       const busy = share && !small && !long ? `${share} busy` : share;
-      const room = end - 16 - pen.textWidth(busy, 11) - GAP_PX;
-      pen.text(shorten(pen, label, room, small ? 11 : 12, 650), 16, baseline, {
-        size: small ? 11 : 12,
+      const room = end - 16 - pen.textWidth(busy, Math.min(11, size)) - GAP_PX;
+      pen.text(shorten(pen, label, room, size, 650), 16, baseline, {
+        size,
         weight: 650,
         colour: t.fg,
       });
-      pen.text(busy, end, baseline, { align: "right", colour: t.fg3 });
+      pen.text(busy, end, baseline, { align: "right", colour: t.fg3, size: Math.min(11, size) });
     }
     const bottom = rows.y + rows.total - rows.scroll;
     if (bottom < rows.y + rows.h) pen.rect(0, bottom, width, 1, t.line);

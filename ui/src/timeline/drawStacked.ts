@@ -21,7 +21,9 @@ import type { TileStyle, Tiles } from "./tiles";
 
 /** Width left of the plots. */
 export const MARGIN = 44;
+/** Width right of the plots, and of those below the strip of *Summary*. */
 const RIGHT = 10;
+export const RIGHT_OF_STRIP = 66;
 const AXIS = 20;
 const GAP = 16;
 /** Height of a row's name, and minimum height of rows with one. */
@@ -99,6 +101,13 @@ export function heightFor(runs: readonly RunMeta[]): number {
   return Math.min(MAX_HEIGHT * runs.length, 50 * runs.length + gaps + AXIS + Math.max(all, least));
 }
 
+/** What is drawn of each run: rows alone if a profile on the same axis is above them. */
+export type Parts = "rows" | "profile and rows";
+
+/** Width of the plots, without the names of rows and what is at the right of them. */
+export const plotWidth = (width: number, parts: Parts): number =>
+  width - MARGIN - (parts === "rows" ? RIGHT_OF_STRIP : RIGHT);
+
 export function drawStacked(
   pen: Pen,
   halves: StackedRun[],
@@ -107,19 +116,27 @@ export function drawStacked(
   width: number,
   height: number,
   t: Tokens,
+  parts: Parts = "profile and rows",
 ): boolean {
   pen.rect(0, 0, width, height, t.panel);
-  const plot = Math.max(40, width - MARGIN - RIGHT);
+  const plot = Math.max(40, plotWidth(width, parts));
   const shared: Scale = { ...w, x0: MARGIN, width: plot };
-  const bottom = height - AXIS;
-  timeAxis(pen, shared, by, bottom, t);
+  const bottom = parts === "rows" ? height : height - AXIS;
+  if (parts !== "rows") timeAxis(pen, shared, by, bottom, t);
   const h = (bottom - GAP * (halves.length - 1)) / halves.length;
   let complete = true;
   halves.forEach((half, i) => {
     const top = i * (h + GAP);
     complete =
-      drawRun(pen, half, { ...ticksOf(half.meta, by, w), x0: MARGIN, width: plot }, top, h, t) &&
-      complete;
+      drawRun(
+        pen,
+        half,
+        { ...ticksOf(half.meta, by, w), x0: MARGIN, width: plot },
+        top,
+        h,
+        t,
+        parts,
+      ) && complete;
   });
   drawGain(pen, halves.slice(0, 2), by, shared, h, t);
   return complete;
@@ -147,17 +164,16 @@ function timeAxis(pen: Pen, s: Scale, by: By, bottom: number, t: Tokens): void {
     pen.text(`${made.base} +`, s.x0 - 4, bottom + 15, { align: "right", size: 10, colour: t.fg2 });
 }
 
-/** Draws a run: its profile up to P, then its rows. */
-function drawRun(
+/** Draws a run's profile up to P, with the run's letter. */
+function drawProfile(
   pen: Pen,
   half: StackedRun,
   scale: Scale,
   top: number,
-  h: number,
+  strip: number,
   t: Tokens,
-): boolean {
+): void {
   const { meta, tiles } = half;
-  const strip = Math.min(44, h * 0.28);
   const base = top + strip;
   const n = Math.max(1, Math.floor(scale.width));
   const c = profileColumns(tiles.slots("profile", scale), scale, n).values;
@@ -199,9 +215,24 @@ function drawRun(
     weight: 700,
     colour: t.panel,
   });
+}
 
+/** Draws a run: its profile up to P, then its rows. */
+function drawRun(
+  pen: Pen,
+  half: StackedRun,
+  scale: Scale,
+  top: number,
+  h: number,
+  t: Tokens,
+  parts: Parts,
+): boolean {
+  const { meta, tiles } = half;
+  const strip = parts === "rows" ? 0 : Math.min(44, h * 0.28);
+  const base = top + strip;
+  if (strip > 0) drawProfile(pen, half, scale, top, strip, t);
   const rows = Math.max(1, meta.threads.length);
-  const pitch = Math.min(20, (h - strip - 6) / rows);
+  const pitch = Math.min(parts === "rows" ? Infinity : 20, (h - strip - 6) / rows);
   const lane = pitch > 4 ? pitch - 1.5 : pitch;
   let complete = true;
   pen.clip(scale.x0, top, scale.width, h, () => {

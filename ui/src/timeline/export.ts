@@ -1,34 +1,66 @@
 /** The view as a file: a picture, or the visible strands as CSV (export/export.ts saves them). */
 
+import { hasLayer, layersOf } from "./layers";
 import { STRAND_COLUMNS, strandRows } from "./visibleStrands";
 import { CanvasPen } from "./pen";
 import { SvgPen } from "./svg";
+import type { PaperPage } from "../export/export";
+import { count, plural } from "../format";
 import { dark } from "../theme/theme";
 import type { TimelineView } from "./timelineView";
+import type { Rows } from "./verticalLayout";
 
-/** Greatest number of rows on a page of paper, and of such pages. */
-const ROWS_ON_PAGE = 20;
-const MAX_PAGES = 16;
+/** Height of a lane from which strands in it have names. */
+const MIN_NAMED_LANE = 11;
 
 /**
- * Further pages for paper: rows that are too low for names and textures are there with their full
- * height.
+ * All rows on a page of paper of this height, and in words what is left out for that; null if the
+ * usual picture fits.
  */
-export function rowPages(view: TimelineView, height: number): { title: string; svg: string }[] {
-  const rows = view.compactRows;
-  if (!rows) return [];
-  const pages = Math.ceil(rows.length / ROWS_ON_PAGE);
-  if (pages > MAX_PAGES) return [];
-  const each = Math.ceil(rows.length / pages);
-  return Array.from({ length: pages }, (_, page) => {
-    const part = rows.slice(page * each, (page + 1) * each);
-    const name = (row: number | undefined) => view.meta.threads[row ?? -1]?.label ?? "";
-    return {
-      title: `rows ${name(part[0])} to ${name(part.at(-1))}, part ${page + 1} of ${pages}`,
-      svg: drawn((pen) => view.pictureOf(part, height, pen)),
-    };
+export function paperPage(view: TimelineView, height: number): PaperPage | null {
+  let rows: Rows | null = null;
+  const svg = drawn((pen) => {
+    const made = view.paperPicture(pen, height);
+    rows = made?.rows ?? null;
+    return made ?? { width: 1, height: 1 };
   });
+  const shown = layersOf(view.meta);
+  const layers = (["spawns", "cpu", "queue", "attempts"] as const).filter(
+    (l) => shown.has(l) && hasLayer(view.meta, l),
+  );
+  return rows && { svg, note: leftOut(rows, layers, view.meta.more_threads) };
 }
+
+const LAYERS_LEFT_OUT = {
+  spawns: "spawns",
+  cpu: "CPU time",
+  queue: "queues",
+  attempts: "attempts to steal",
+} as const;
+
+/** What rows of a page do not show: of the switched-on layers, and threads without a row. */
+export function leftOut(
+  rows: Pick<Rows, "count" | "lane" | "compact" | "most" | "h">,
+  layers: readonly (keyof typeof LAYERS_LEFT_OUT)[] = [],
+  moreThreads = 0,
+): string {
+  const all = plural(rows.count, "row");
+  const some = Math.floor(rows.h / (rows.lane + 1));
+  const without = [
+    ...(rows.compact ? ["textures"] : []),
+    ...(rows.lane < MIN_NAMED_LANE ? ["names of strands"] : []),
+    ...layers.map((l) => LAYERS_LEFT_OUT[l]),
+    ...(moreThreads > 0 ? [`${plural(moreThreads, "thread")} that have no row`] : []),
+  ];
+  return [
+    rows.most > 0 ? `The first ${count(some)} of ${all}` : `All ${all} on one page`,
+    without.length > 0 ? `, without ${listed(without)}` : "",
+    ". Hide rows in the timeline to print fewer in full.",
+  ].join("");
+}
+
+const listed = (words: string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
 export const svgText = (view: TimelineView): string => drawn((pen) => view.picture(pen));
 

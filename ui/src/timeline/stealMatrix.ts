@@ -128,7 +128,8 @@ export function drawMatrix(s: Scene, pen: Pen, all: Steals): void {
     pen.text(words, x, low, { size: 11, colour: t.fg2 });
     if (m.by > 1)
       pen.text(`a cell is ${count(m.by)} rows`, x, low + 16, { size: 10.5, colour: t.fg2 });
-    drawSortedBusy(s, pen, x, low + 40);
+    const end = drawNodeSums(s, pen, nodeSums(s.meta, pairs), x, low + 38);
+    drawSortedBusy(s, pen, x, end + 2);
   } else {
     const width = Math.max(
       size + beside + 36,
@@ -172,6 +173,65 @@ export function drawMatrix(s: Scene, pen: Pen, all: Steals): void {
         colour: t.fg2,
       });
   });
+}
+
+/** Steals within and between NUMA nodes, `counts[thief's][victim's]`. */
+export interface NodeSums {
+  nodes: number[];
+  counts: number[][];
+  total: number;
+  /** Those whose thief and victim are on different nodes. */
+  between: number;
+}
+
+/** Null if the rows are of one node, or if their nodes are not known. */
+export function nodeSums(
+  meta: Pick<RunMeta, "threads">,
+  pairs: readonly (readonly [number, number, number])[],
+): NodeSums | null {
+  const of = (row: number) => meta.threads[row]?.node;
+  const known = meta.threads.flatMap((thread) => thread.node ?? []);
+  const nodes = [...new Set(known)].sort((a, b) => a - b);
+  if (nodes.length < 2) return null;
+  const counts = nodes.map(() => nodes.map(() => 0));
+  let [total, between] = [0, 0];
+  for (const [thief, victim, n] of pairs) {
+    const [by, from] = [of(thief), of(victim)];
+    if (by === undefined || from === undefined) continue;
+    counts[nodes.indexOf(by)]![nodes.indexOf(from)]! += n;
+    total += n;
+    if (by !== from) between += n;
+  }
+  return total > 0 ? { nodes, counts, total, between } : null;
+}
+
+/** Nodes up to which there is a table of sums, and the height and width of its cells. */
+const MAX_NODE_TABLE = 3;
+const ROW_PX = 18;
+const CELL_PX = 56;
+
+/** Draws the sums by node from `y` on, and returns where they end. */
+function drawNodeSums(s: Scene, pen: Pen, of: NodeSums | null, x: number, y: number): number {
+  if (!of) return y;
+  const t = s.tokens;
+  const share = percent(of.between / of.total, 0);
+  const other = of.nodes.length === 2 ? "the other NUMA node" : "another NUMA node";
+  pen.text(`${share} of them from ${other}`, x, y, { size: 12, weight: 650, colour: t.fg });
+  if (of.nodes.length > MAX_NODE_TABLE) return y + ROW_PX + 4;
+  const right = (column: number) => x + 72 + (column + 1) * CELL_PX;
+  const cell = (words: string, column: number, at: number, isHead = false) =>
+    pen.text(words, right(column), at, {
+      size: isHead ? 10.5 : 11,
+      colour: isHead ? t.fg3 : t.fg,
+      align: "right",
+    });
+  of.nodes.forEach((node, i) => cell(`from ${node}`, i, y + ROW_PX, true));
+  of.nodes.forEach((node, i) => {
+    const at = y + (i + 2) * ROW_PX;
+    pen.text(`by node ${node}`, x, at, { size: 11, colour: t.fg2 });
+    of.counts[i]!.forEach((n, j) => cell(count(n), j, at));
+  });
+  return y + (of.nodes.length + 2) * ROW_PX + 8;
 }
 
 /** Number of workers from which on a chart of their busy shares is below the matrix. */

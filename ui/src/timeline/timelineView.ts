@@ -20,7 +20,7 @@ import type { Layer, Selection } from "../store";
 
 import { colours, dark, reducedMotion } from "../theme/theme";
 import { layOutBands, laneMiddle, scrollTo } from "./verticalLayout";
-import type { Bands } from "./verticalLayout";
+import type { Bands, Rows } from "./verticalLayout";
 import { StrandBoxes, MAX_INNER_BOXES } from "./strandBoxes";
 import { drawFrame } from "./drawFrame";
 import type { HitTargets } from "./drawFrame";
@@ -188,7 +188,7 @@ export class TimelineView {
     return layers.value.has("regions") && this.meta.overview === null ? this.facts.regions() : [];
   }
 
-  private bandsFor(width: number, height: number, only: readonly number[] | null = null): Bands {
+  private bandsFor(width: number, height: number, isPaper = false): Bands {
     const regions = this.regions();
     if (regions !== this.laneOf) {
       this.laneOf = regions;
@@ -203,23 +203,23 @@ export class TimelineView {
       width,
       height,
       rows: this.meta.threads.length,
-      ...(only ? { order: only } : arrangeRows(this.meta, rowsShown.value)),
-      rowHeight: only ? "full" : rowsShown.value.height,
+      ...arrangeRows(this.meta, rowsShown.value),
+      rowHeight: isPaper ? "paper" : rowsShown.value.height,
       pinned: new Set(rowsShown.value.pinned),
-      dock: only ? 0 : dockWidth(this.meta, layers.value, width),
-      scroll: only ? 0 : this.scroll,
+      dock: dockWidth(this.meta, layers.value, width),
+      scroll: isPaper ? 0 : this.scroll,
       cpu,
       queue,
       regionLanes: regionLaneCount(this.lane),
     });
   }
 
-  /** The data of a frame with this size; of these rows alone, with their full height. */
-  private compose(width: number, height: number, only: readonly number[] | null = null): Scene {
+  /** The data of a frame with this size; on paper, with all rows in that height. */
+  private compose(width: number, height: number, isPaper = false): Scene {
     const d = dark.value;
     if (!this.palette || this.palette.mode !== colorBy.value || this.palette.dark !== d)
       this.palette = new BoxColours(colorBy.value, this.meta, d, colours.value.panel);
-    const b = this.bandsFor(width, height, only);
+    const b = this.bandsFor(width, height, isPaper);
     const shownLayers = layersOf(this.meta);
     const chosen = selection.value?.run === this.meta.id ? selection.value : null;
     const strandId =
@@ -231,7 +231,7 @@ export class TimelineView {
       bands: b,
       scale: { ...this.window, x0: b.x0, width: b.plot },
       overview: { t0: 0, t1: Math.max(1, this.meta.elapsed), x0: b.x0, width: b.plot },
-      layers: only ? new Set([...shownLayers].filter((l) => l !== "matrix")) : shownLayers,
+      layers: shownLayers,
       colorBy: colorBy.value,
       palette: this.palette,
       selection: chosen,
@@ -327,25 +327,23 @@ export class TimelineView {
     return this.draw(pen, this.heightOfAllRows());
   }
 
-  /** Draws these rows alone with their full height, as on a further page of paper. */
-  pictureOf(rows: readonly number[], height: number, pen: Pen): { width: number; height: number } {
-    return this.draw(pen, height, rows);
+  /**
+   * The same on a page of paper of this height, if the rows are too many for the picture. Returns
+   * the rows with it, or null if the picture has them all at their usual height.
+   */
+  paperPicture(pen: Pen, height: number): { width: number; height: number; rows: Rows } | null {
+    const compact = this.scene?.bands.rows.compact ?? false;
+    if (!compact && this.heightOfAllRows() <= height) return null;
+    return {
+      ...this.draw(pen, height, true),
+      rows: this.bandsFor(this.size.width, height, true).rows,
+    };
   }
 
-  /** The rows in their order, if they are too low for names and textures. */
-  get compactRows(): readonly number[] | null {
-    const rows = this.scene?.bands.rows;
-    return rows?.compact ? rows.order : null;
-  }
-
-  private draw(
-    pen: Pen,
-    height: number,
-    only: readonly number[] | null = null,
-  ): { width: number; height: number } {
+  private draw(pen: Pen, height: number, isPaper = false): { width: number; height: number } {
     const { width } = this.size;
-    const s = this.compose(width, height, only);
-    const others = only !== null || height > this.size.height;
+    const s = this.compose(width, height, isPaper);
+    const others = isPaper || height > this.size.height;
     if (others) this.gather(s);
     drawFrame({ ...s, hover: null, cursorRow: null }, pen, this.lookOf(s), this.lane);
     if (others && this.scene) this.gather(this.scene);

@@ -71,6 +71,12 @@ const TALL = { height: 900, lane: 160, strip: 0.65 };
 /** Heights of compact lanes, with a pixel between two. */
 const COMPACT_LANE = { least: 5, usual: 8, most: 10 };
 
+/**
+ * Heights of lanes on paper, where all rows share one page: without spawns, CPU time and queues.
+ * From `textured` on they have textures, and names beside them.
+ */
+const PAPER_LANE = { least: 2, usual: 12, most: 32, textured: 7 };
+
 /** Number of rows from which on rows that do not fit are compact by default. */
 const MIN_COMPACT_ROWS = 48;
 
@@ -90,7 +96,7 @@ export interface LayoutInput {
   /** Rows from top to bottom; by default all of them by number. */
   order?: readonly number[];
   heads?: RowArrangement["heads"];
-  rowHeight?: "auto" | "full" | "compact";
+  rowHeight?: "auto" | "full" | "compact" | "paper";
   /** Rows that keep their names and textures while the others are compact. */
   pinned?: ReadonlySet<number>;
   /** Width reserved beside the time axis. */
@@ -105,21 +111,23 @@ export function layOutBands(w: LayoutInput): Bands {
   const order = w.order ?? Array.from({ length: Math.max(1, w.rows) }, (_, row) => row);
   const count = Math.max(1, order.length);
   const full = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? QUEUE + 3 : 0) + 2;
-  const compact =
+  const paper = w.rowHeight === "paper";
+  const low =
+    paper ||
     w.rowHeight === "compact" ||
     (w.rowHeight !== "full" &&
       count >= MIN_COMPACT_ROWS &&
       count * (full + LANE.least) > w.height - 200);
   const heads = w.heads ?? [];
-  const extra = compact ? 1 : full;
-  const lanes = compact ? COMPACT_LANE : LANE;
+  const extra = low ? 1 : full;
+  const lanes = paper ? PAPER_LANE : low ? COMPACT_LANE : LANE;
   const usualRows = count * (extra + lanes.usual) + heads.length * HEAD_PX;
   // Short windows have a lower strip, so that rows stay visible; height that few rows leave over
   // goes to the strip first.
   const usual = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
   const spare =
     w.height - (62 + 8 + usual + 14 + (w.regionLanes ? w.regionLanes * 14 + 2 : 0) + usualRows);
-  const few = !compact && count <= FEW_ROWS;
+  const few = !low && count <= FEW_ROWS;
   // Few rows do not fill a window even at maximum height: the strip takes a part of the rest.
   const tall = w.height >= TALL.height;
   const most = few ? (tall ? TALL.lane : MAX_LANE_OF_FEW_ROWS) : lanes.most;
@@ -137,13 +145,16 @@ export function layOutBands(w: LayoutInput): Bands {
   };
   const y = regionsY + regions.h + 6;
   const h = Math.max(24, w.height - y - 4);
-  const high = compact ? order.filter((row) => w.pinned?.has(row)).length : 0;
+  const isHigh = (row: number) => low && !paper && (w.pinned?.has(row) ?? false);
+  const high = order.filter(isHigh).length;
   const highPitch = full + PINNED_LANE;
   const room = (h - heads.length * HEAD_PX - high * highPitch) / Math.max(1, count - high);
-  const pitch = Math.floor(Math.min(extra + most, Math.max(extra + lanes.least, room)));
+  const fits = Math.min(extra + most, Math.max(extra + lanes.least, room));
+  const pitch = paper ? Math.floor(fits * 10) / 10 : Math.floor(fits);
   const lane = pitch - extra;
+  const compact = paper ? lane < PAPER_LANE.textured : low;
   const pitches = Float64Array.from(order.length ? order : [0], (row) =>
-    compact && w.pinned?.has(row) ? highPitch : pitch,
+    isHigh(row) ? highPitch : pitch,
   );
   const stood = stackRows(pitches, heads);
   const overflow = Math.max(0, stood.total - h);
@@ -153,9 +164,9 @@ export function layOutBands(w: LayoutInput): Bands {
     count,
     pitch,
     lane,
-    cpu: w.cpu && !compact ? 3 : 0,
-    queue: w.queue && !compact ? QUEUE : 0,
-    above: compact ? 0 : ABOVE,
+    cpu: w.cpu && !low ? 3 : 0,
+    queue: w.queue && !low ? QUEUE : 0,
+    above: low ? 0 : ABOVE,
     compact,
     order,
     place: placesOf(order, w.rows),

@@ -32,8 +32,8 @@ import "./whatif.css";
 
 /** Limits of the chart's height, and heights of what is above and below it. */
 const MIN_HEIGHT = 230;
-const MAX_HEIGHT = 780;
-const OTHER_HEIGHT = 470;
+const MAX_HEIGHT = 1100;
+const OTHER_HEIGHT = 450;
 const FACTORS_HEIGHT = 420;
 
 function chartHeight(window: number, withFactors: boolean): number {

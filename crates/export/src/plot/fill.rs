@@ -82,7 +82,8 @@ pub(crate) const DESCHEDULED: Fill = Fill::textured(WHITE, Texture::Lines, GREY)
 pub(crate) const BLOCKED: Fill = Fill::textured(WHITE, Texture::Cross, Color(0x8A6D3B));
 /// What a damaged trace does not tell.
 pub(crate) const UNREAD: Fill = Fill::textured(WHITE, Texture::Diagonal, GREY);
-pub(crate) const RECORDING: Fill = Fill::plain(GREY);
+/// Lighter than work, beside which it is also in greyscale.
+pub(crate) const RECORDING: Fill = Fill::plain(Color(0xA3ACBA));
 
 #[cfg(test)]
 mod tests {
@@ -106,5 +107,7 @@ mod tests {
             let color = fill.color;
             assert!(contrast(color, color.ink()) >= 4.5, "{color:x?}");
         }
+        // Both are without a texture and beside each other, also in greyscale.
+        assert!(contrast(WORK.color, RECORDING.color) >= 2.0);
     }
 }

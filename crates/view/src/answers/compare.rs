@@ -1,18 +1,23 @@
 //! `compare`: two runs side by side.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
-use workspan_analysis::compare::{Side, compare, measure};
+use workspan_analysis::CodeBlock;
+use workspan_analysis::compare::{Comparison, Side, compare, measure};
 use workspan_export::{compare_json, compare_words};
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::Run;
+use crate::run::{Run, RunModel};
 
 #[derive(Serialize)]
 struct Compare {
     words: Words,
     table: Box<RawValue>,
+    /// Of each row of `table.blocks`, the index of its code in both runs, if it ran there.
+    codes: Vec<[Option<usize>; 2]>,
 }
 
 #[derive(Serialize)]
@@ -22,7 +27,10 @@ struct Words {
 }
 
 pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, ApiError> {
-    let comparison = compare(&[side(a)?, side(b)?]);
+    let sides = [side(a)?, side(b)?];
+    let comparison = compare(&sides);
+    let in_a = codes(&comparison, 0, &sides[0], a.model()?);
+    let in_b = codes(&comparison, 1, &sides[1], b.model()?);
     let mut lines = compare_words(&comparison);
     let title = match lines.is_empty() {
         true => String::new(),
@@ -33,7 +41,39 @@ pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, ApiError> {
     Reply::json(&Compare {
         words: Words { title, lines },
         table,
+        codes: in_a.into_iter().zip(in_b).map(|(a, b)| [a, b]).collect(),
     })
+}
+
+/// The code of each compared block in the run of one side, as in the other tabs. The comparison has
+/// positions of all runs under common numbers, so a block is recognised by its kind and its sums.
+fn codes(
+    comparison: &Comparison,
+    side: usize,
+    measured: &Side,
+    model: &RunModel,
+) -> Vec<Option<usize>> {
+    let all = model.codes.all.iter().enumerate();
+    let of: HashMap<CodeBlock, usize> = all
+        .flat_map(|(i, code)| code.blocks.iter().map(move |&block| (block, i)))
+        .collect();
+    let key = |block: &CodeBlock, work: f64, critical: f64, count: f64| {
+        let sums = [work, critical, count].map(f64::to_bits);
+        (block.from_kind, block.to_kind, sums)
+    };
+    let blocks = measured.runs.iter().flat_map(|run| &run.blocks);
+    let known: HashMap<_, usize> = blocks
+        .filter_map(|b| {
+            let key = key(&b.block, b.work, b.critical_work, b.count as f64);
+            Some((key, *of.get(&b.block)?))
+        })
+        .collect();
+    let row_codes = comparison.blocks.iter().map(|row| {
+        let [work, critical] = [&row.work, &row.critical_work].map(|values| values[side].mean);
+        let count = row.count[side].mean;
+        known.get(&key(&row.key, work, critical, count)).copied()
+    });
+    row_codes.collect()
 }
 
 /// One side of the comparison. It is named by its letter and its file, so that two runs of the same

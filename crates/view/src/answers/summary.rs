@@ -33,6 +33,8 @@ struct Piece {
 #[derive(Serialize)]
 struct FindingWords {
     id: &'static str,
+    /// The index in `report.findings`, which are in descending order of loss.
+    index: usize,
     title: Vec<Piece>,
     evidence: Vec<Piece>,
     share: f64,
@@ -70,12 +72,15 @@ pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
     let (model, analyses) = (run.model()?, run.analyses()?);
     let dag = analyses.dag(model);
     let said = summary(dag, &analyses.report, &model.options);
-    let found = analyses.report.causes.findings();
+    let found = analyses.report.causes.findings_program_first();
     let pieces = |words: &[Word]| words.iter().map(|word| piece(dag, word)).collect();
-    let findings = said.findings.iter().zip(found).map(|(words, finding)| {
+    // There are no words for findings of a run that lost nearly nothing.
+    let findings = found.into_iter().filter_map(|(index, finding)| {
+        let words = said.findings.get(index)?;
         let share = analyses.report.causes.percent(finding.lost) / 100.0;
-        FindingWords {
+        Some(FindingWords {
             id: finding.cause.id(),
+            index,
             title: pieces(&words.title),
             evidence: pieces(&words.evidence),
             share,
@@ -83,7 +88,7 @@ pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
             gain: analyses.report.elapsed_gain(dag, finding),
             show: show(model, finding),
             source: source(dag, finding),
-        }
+        })
     });
     let checked = said.checked.iter().map(|c| CheckText {
         state: match c.state {

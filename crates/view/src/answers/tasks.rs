@@ -106,8 +106,9 @@ pub(crate) fn answer(run: &Run, of: TaskSelection) -> Result<Reply, ApiError> {
         }
     };
     let has = |s: StrandId| strands.binary_search(&s).is_ok();
-    let findings = analyses.report.causes.findings().into_iter().enumerate();
-    let inside = findings.filter(|(_, f)| show(model, f).strand.is_some_and(has));
+    let findings = analyses.report.causes.findings_program_first();
+    let inside = findings.into_iter().enumerate();
+    let inside = inside.filter(|(_, (_, f))| show(model, f).strand.is_some_and(has));
     let mut codes = codes(model, &strands);
     let more_codes = codes.len().saturating_sub(MAX_CODES);
     codes.truncate(MAX_CODES);

@@ -35,7 +35,7 @@ struct Row {
     busy: f64,
     /// The heaviest strand of the row.
     strand: StrandId,
-    #[serde(skip)]
+    /// Its weight.
     heaviest: u64,
 }
 

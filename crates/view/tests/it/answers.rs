@@ -151,6 +151,12 @@ fn the_summary_has_the_words_of_the_report() {
             0
         };
         assert_eq!(found.len(), expected, "{name}");
+        // In the terminal's order: what the program can change comes first.
+        let order = made.causes.findings_program_first();
+        for (finding, (index, reported)) in found.iter().zip(order) {
+            assert_eq!(finding["index"], index, "{name}");
+            assert_eq!(finding["id"], reported.cause.id(), "{name}");
+        }
         for finding in found {
             // Names with control characters are escaped only for a terminal.
             let title = squeezed(&words(&finding["title"]));
@@ -286,6 +292,16 @@ fn two_runs_are_compared_in_words_and_numbers() {
     let title = compared["words"]["title"].as_str().unwrap();
     assert!(title.contains(" against "), "{title}");
     assert!(compared["table"]["quantities"]["elapsed"].is_object());
+    // Every block that ran in a run has a code of it.
+    let blocks = compared["table"]["blocks"].as_array().unwrap();
+    let codes = compared["codes"].as_array().unwrap();
+    assert_eq!(codes.len(), blocks.len());
+    for (block, code) in blocks.iter().zip(codes) {
+        for side in 0..2 {
+            let ran = block["count"][side]["mean"].as_f64().unwrap() > 0.0;
+            assert_eq!(code[side].is_u64(), ran, "{block} {code}");
+        }
+    }
     let measured = ask(&session, "scalability");
     assert_eq!(measured["measured"].as_array().unwrap().len(), 2);
 }

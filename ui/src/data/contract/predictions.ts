@@ -43,6 +43,8 @@ export interface Scalability {
 export interface Compare {
   words: { title: string; lines: string[] };
   table: Record<string, any>;
+  /** Of each row of `table.blocks`, its CodeIndex in both runs; null where it did not run. */
+  codes: [number | null, number | null][];
 }
 
 /**

@@ -26,6 +26,7 @@ export interface Summary {
   verdict: string;
   /** Sentences below the verdict; the parts of one are text, code (monospace) or strong. */
   why: Words[];
+  /** As in the terminal: what the program can change before what the machine did to it. */
   findings: FindingWords[];
   /** "Also checked": one line each. */
   checked: { state: "good" | "bad" | "absent"; what: string; value: string }[];
@@ -39,6 +40,8 @@ export type Words = {
 export interface FindingWords {
   /** Equals `report.findings[].id`. */
   id: string;
+  /** The index in `report.findings`, which are in descending order of loss. */
+  index: number;
   title: Words;
   evidence: Words;
   /** Share of the lost time, 0 to 1, and worker-ticks. */

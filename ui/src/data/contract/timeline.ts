@@ -73,7 +73,9 @@ export interface CriticalPath {
     start: number;
     end: number;
     busy: number;
+    /** The heaviest strand of the row, and its weight. */
     strand: number;
+    heaviest: number;
   }[];
   joined: number;
 }

@@ -42,6 +42,7 @@ function summary(id: string): Summary {
     findings: [
       {
         id: "serial-strand",
+        index: 0,
         title: [
           { text: "Split the last " },
           { text: "merge", as: "code" },
@@ -59,6 +60,7 @@ function summary(id: string): Summary {
       },
       {
         id: "low-parallelism",
+        index: 1,
         title: [{ text: "The merges before it keep 2 to 4 workers busy" }],
         evidence: [{ text: "Same line. The same change fixes both." }],
         share: (1 - share) * 0.9,
@@ -69,6 +71,7 @@ function summary(id: string): Summary {
       },
       {
         id: "buried",
+        index: 2,
         title: [{ text: "A ready merge waited for a busy worker" }],
         evidence: [
           { text: "src/sort.rs:19", as: "place", file: FILE, line: 19 },

@@ -182,7 +182,6 @@ const ancestors: Answer = (p): Ancestors => {
 const critical: Answer = (p): CriticalPath => {
   const run = ofRun(p);
   const rows: CriticalPath["rows"] = [];
-  let longest = 0;
   for (const s of run.strands.filter((s) => s.critical).sort((a, b) => a.start - b.start)) {
     const weight = s.end - s.start;
     if (weight < 1000) continue;
@@ -197,9 +196,8 @@ const critical: Answer = (p): CriticalPath => {
       last.strands++;
       last.weight += weight;
       last.end = s.end;
-      if (weight > longest) last.strand = s.id;
+      if (weight > last.heaviest) [last.strand, last.heaviest] = [s.id, weight];
     } else {
-      longest = 0;
       rows.push({
         code: s.code,
         site: s.site,
@@ -210,9 +208,9 @@ const critical: Answer = (p): CriticalPath => {
         end: s.end,
         busy,
         strand: s.id,
+        heaviest: weight,
       });
     }
-    longest = Math.max(longest, weight);
   }
   return { span: run.span, rows, joined: 0 };
 };

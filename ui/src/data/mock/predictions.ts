@@ -56,6 +56,7 @@ export function compare(a: string, b: string): Compare {
         `The span fell from ${(x.span / 1e6).toFixed(0)} ms to ${(y.span / 1e6).toFixed(0)} ms; the work by ${Math.round(100 - (100 * y.work) / x.work)} %.`,
       ],
     },
+    codes: CODES.map((_, code) => [code, code]),
     table: {
       workspan_compare: 1,
       sides: [a, b].map((s) => ({ name: name(s), runs: 1, workers: 8, runtime: "Rayon" })),

@@ -96,6 +96,7 @@ fn stacked(series: &Series, bars: &mut [f64], frame: &Frame, shapes: &mut Vec<Sh
 /// where the axis is below.
 fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
     const DOT: f64 = 5.0;
+    const GAP: f64 = 4.0;
     let dotted = |s: &&&Series| matches!(s.mark, Mark::Points | Mark::Rings);
     let dots = shown.iter().filter(dotted).flat_map(|s| placed(s, frame));
     let mut taken: Vec<(f64, f64, f64)> = dots.map(|(x, y)| (x - DOT, x + DOT, y + 4.0)).collect();
@@ -116,7 +117,7 @@ fn points_named(shown: &[&Series], frame: &Frame, shapes: &mut Vec<Shape>) {
             {
                 at += step;
             }
-            taken.push((from, from + width, at));
+            taken.push((from - GAP, from + width + GAP, at));
             on_ground(shapes, (from, at), &name, Anchor::Start, WHITE);
         }
     }
