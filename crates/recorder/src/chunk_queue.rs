@@ -3,9 +3,9 @@
 //!
 //! All chunks of events have the same size then. A full chunk goes to the end of the queue. A
 //! thread whose chunk is full writes its records to the place of the first one of the queue if that
-//! is not needed, otherwise to a new piece of the file. The file therefore has runs of consecutive chunks of each thread. Each chunk
-//! begins with the state that the thread had open ([`workspan_trace::thread_state`]), so reading
-//! can begin there.
+//! is not needed, otherwise to a new piece of the file. The file therefore has runs of consecutive
+//! chunks of each thread. Each chunk begins with the state that the thread had open
+//! ([`workspan_trace::thread_state`]), so reading can begin there.
 
 use core::sync::atomic::Ordering;
 use std::collections::VecDeque;

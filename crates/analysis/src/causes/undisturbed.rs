@@ -1,9 +1,9 @@
 //! The moments in which every thread that could run had a CPU.
 //!
 //! They tell how often threads wait for each other where the machine is busy. But such moments are
-//! not a fair sample. If a thread that can run has a CPU with probability q, a moment with r threads
-//! that can run is undisturbed with probability q^r: the fewer threads can run because others wait
-//! for a lock, the more likely the moment is seen. So each counts q^-r times.
+//! not a fair sample. If a thread that can run has a CPU with probability q, a moment with r
+//! threads that can run is undisturbed with probability q^r: the fewer threads can run because
+//! others wait for a lock, the more likely the moment is seen. So each counts q^-r times.
 
 use workspan_dag::{Dag, OffCpuReason};
 

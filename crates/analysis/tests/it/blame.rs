@@ -115,8 +115,8 @@ fn findings_about_the_program_come_first() {
     }
 }
 
-/// Two workers of which one is preempted for 96 of 100 ticks. Whenever it gets a CPU, it waits for a
-/// lock for `waits` ticks, or runs.
+/// Two workers of which one is preempted for 96 of 100 ticks. Whenever it gets a CPU, it waits for
+/// a lock for `waits` ticks, or runs.
 fn rarely_beside_each_other(waits: u64) -> Report {
     let mut lines = String::from(
         "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
