@@ -49,6 +49,9 @@ pub struct RowDifference<K> {
     /// The spawn site or code block, whose places are indices into [`Comparison::places`]; for a
     /// region, the label.
     pub key: K,
+    /// The same in the side's own numbers, by side: places are indices into those of the first of
+    /// its runs that has the row. `None` if no run of the side has it.
+    pub own: Vec<Option<K>>,
     /// Work in ns, by side; for a site, the work of its tasks' own strands.
     pub work: Vec<Value>,
     /// Differences of `work`, by side after the base.
@@ -134,16 +137,16 @@ pub fn compare(sides: &[Side]) -> Comparison {
             let at = |place: PlaceId| map.get(place as usize).copied().unwrap_or(place);
             for site in &run.sites {
                 let m = [site.own_work, site.critical_work, site.count as f64];
-                sites.add(at(site.site), (i, j), m);
+                sites.add(at(site.site), &site.site, (i, j), m);
             }
             for block in &run.blocks {
                 let common = block.block.renumbered(|place| Some(at(place)));
                 let m = [block.work, block.critical_work, block.count as f64];
-                blocks.add(common.unwrap_or(block.block), (i, j), m);
+                blocks.add(common.unwrap_or(block.block), &block.block, (i, j), m);
             }
             for region in &run.regions {
                 let m = [region.work, region.critical_work, region.count as f64];
-                regions.add(region.label.clone(), (i, j), m);
+                regions.add(region.label.clone(), &region.label, (i, j), m);
             }
         }
     }
@@ -219,6 +222,8 @@ fn warnings(sides: &[Side]) -> Vec<String> {
 struct Rows<K> {
     shape: Vec<usize>,
     keys: Vec<K>,
+    /// By row and side: [`RowDifference::own`].
+    own: Vec<Vec<Option<K>>>,
     index: HashMap<K, usize>,
     values: Vec<[Vec<Vec<f64>>; 3]>,
 }
@@ -228,20 +233,23 @@ impl<K: Clone + Eq + Hash> Rows<K> {
         Rows {
             shape: sides.iter().map(|s| s.runs.len()).collect(),
             keys: Vec::new(),
+            own: Vec::new(),
             index: HashMap::new(),
             values: Vec::new(),
         }
     }
 
-    fn add(&mut self, key: K, (side, run): (usize, usize), measures: [f64; 3]) {
+    fn add(&mut self, key: K, own: &K, (side, run): (usize, usize), measures: [f64; 3]) {
         let next = self.keys.len();
         let row = *self.index.entry(key.clone()).or_insert(next);
         if row == next {
             self.keys.push(key);
+            self.own.push(vec![None; self.shape.len()]);
             // If a run lacks a row, the values there are 0.
             let none: Vec<Vec<f64>> = self.shape.iter().map(|&n| vec![0.0; n]).collect();
             self.values.push([none.clone(), none.clone(), none]);
         }
+        self.own[row][side].get_or_insert_with(|| own.clone());
         for (values, measure) in self.values[row].iter_mut().zip(measures) {
             values[side][run] += measure;
         }
@@ -250,12 +258,14 @@ impl<K: Clone + Eq + Hash> Rows<K> {
     /// The rows, in descending order of change. Rows of equal size keep the order of the base.
     fn finish(self) -> Vec<RowDifference<K>> {
         let to_values = |sides: Vec<Vec<f64>>| sides.into_iter().map(Value::from_runs).collect();
-        let rows = self.keys.into_iter().zip(self.values);
-        let mut rows: Vec<RowDifference<K>> = rows
-            .map(|(key, values)| {
+        let keys = self.keys.into_iter().zip(self.own);
+        let mut rows: Vec<RowDifference<K>> = keys
+            .zip(self.values)
+            .map(|((key, own), values)| {
                 let [work, critical_work, count]: [Vec<Value>; 3] = values.map(to_values);
                 RowDifference {
                     key,
+                    own,
                     work_differences: differences(&work),
                     critical_differences: differences(&critical_work),
                     work,

@@ -27,10 +27,9 @@ struct Words {
 }
 
 pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, ApiError> {
-    let sides = [side(a)?, side(b)?];
-    let comparison = compare(&sides);
-    let in_a = codes(&comparison, 0, &sides[0], a.model()?);
-    let in_b = codes(&comparison, 1, &sides[1], b.model()?);
+    let comparison = compare(&[side(a)?, side(b)?]);
+    let in_a = codes(&comparison, 0, a.model()?);
+    let in_b = codes(&comparison, 1, b.model()?);
     let mut lines = compare_words(&comparison);
     let title = match lines.is_empty() {
         true => String::new(),
@@ -45,35 +44,15 @@ pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, ApiError> {
     })
 }
 
-/// The code of each compared block in the run of one side, as in the other tabs. The comparison has
-/// positions of all runs under common numbers, so a block is recognised by its kind and its sums.
-fn codes(
-    comparison: &Comparison,
-    side: usize,
-    measured: &Side,
-    model: &RunModel,
-) -> Vec<Option<usize>> {
+/// The code of each compared block in the run of one side, as in the other tabs.
+fn codes(comparison: &Comparison, side: usize, model: &RunModel) -> Vec<Option<usize>> {
     let all = model.codes.all.iter().enumerate();
     let of: HashMap<CodeBlock, usize> = all
         .flat_map(|(i, code)| code.blocks.iter().map(move |&block| (block, i)))
         .collect();
-    let key = |block: &CodeBlock, work: f64, critical: f64, count: f64| {
-        let sums = [work, critical, count].map(f64::to_bits);
-        (block.from_kind, block.to_kind, sums)
-    };
-    let blocks = measured.runs.iter().flat_map(|run| &run.blocks);
-    let known: HashMap<_, usize> = blocks
-        .filter_map(|b| {
-            let key = key(&b.block, b.work, b.critical_work, b.count as f64);
-            Some((key, *of.get(&b.block)?))
-        })
-        .collect();
-    let row_codes = comparison.blocks.iter().map(|row| {
-        let [work, critical] = [&row.work, &row.critical_work].map(|values| values[side].mean);
-        let count = row.count[side].mean;
-        known.get(&key(&row.key, work, critical, count)).copied()
-    });
-    row_codes.collect()
+    let rows = comparison.blocks.iter();
+    rows.map(|row| of.get(row.own[side].as_ref()?).copied())
+        .collect()
 }
 
 /// One side of the comparison. It is named by its letter and its file, so that two runs of the same
