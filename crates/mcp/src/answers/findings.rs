@@ -33,8 +33,9 @@ pub(crate) fn findings(shared: &Shared, path: &Path, run: &Run) -> Json {
     let (ws, b) = (&report.work_span, &report.breakdown);
     let trace = shared.folders.shown(path);
     let found = report.causes.findings_program_first().into_iter();
+    // There are no words for findings of a run that lost nearly nothing.
     let named: Vec<Json> = found
-        .map(|(index, finding)| one(shared, run, finding, &said.findings[index]))
+        .filter_map(|(index, finding)| Some(one(shared, run, finding, said.findings.get(index)?)))
         .collect();
     // If other programs used the CPUs, this is the finding about the program itself.
     let quiet = report.on_a_quiet_machine().map(|quiet| {
