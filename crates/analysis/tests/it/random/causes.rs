@@ -101,6 +101,21 @@ impl<'a> Slow<'a> {
         self.dag.strands.thread[s] >= self.dag.meta.workers
     }
 
+    /// Whether a worker without a strand is preempted.
+    fn pool_waits_for_a_cpu(&self, t: u64) -> bool {
+        let strands = &self.dag.strands;
+        let runs = |w: u32| {
+            (0..strands.len())
+                .any(|s| strands.thread[s] == w && (strands.start[s]..strands.end[s]).contains(&t))
+        };
+        let is_off = |w: u32| {
+            let mut offs = self.dag.offs.iter().filter(|o| o.thread == w);
+            let off = offs.find(|o| (o.start..o.end).contains(&t));
+            off.is_some_and(|o| o.why == OffCpuReason::Preempted)
+        };
+        (0..self.dag.meta.workers).any(|w| is_off(w) && !runs(w))
+    }
+
     /// The strand of a thread that started next after `s`.
     fn next_there(&self, s: usize) -> Option<usize> {
         let thread = &self.dag.strands.thread;
@@ -157,6 +172,9 @@ impl<'a> Slow<'a> {
             Some(OffCpuReason::Blocked) => {
                 let own = u64::from(!self.outside(s));
                 if running == own {
+                    if self.outside(s) && self.pool_waits_for_a_cpu(t) {
+                        return whole(Cause::Descheduled, NONE);
+                    }
                     return self.key(Cause::Blocked, s);
                 }
                 let strands = &self.dag.strands;
