@@ -57,7 +57,7 @@ impl Moment {
         self.working + self.descheduled + self.blocked
     }
 
-    /// Whether every worker that could run had a CPU.
+    /// Whether every thread that could run a strand or look for one had a CPU.
     pub(crate) fn is_undisturbed(&self) -> bool {
         self.descheduled == 0 && self.preempted_between == 0 && !self.is_unread
     }

@@ -81,8 +81,8 @@ const KIND_BY_NAME: [(&str, WaitKind); 29] = [
     ("fsync", WaitKind::Io),
 ];
 
-/// Functions of the C library that wait for a file or a socket. Methods have such names too, as
-/// `recv` of a channel.
+/// Functions of the C library that wait for a file or a socket. Methods that were inlined have such
+/// names too, as `recv` of a channel, but their source file is known.
 const C_IO: [&str; 34] = [
     "accept",
     "accept4",
@@ -143,7 +143,9 @@ fn by_names(samples: &Samples, stack: u32) -> WaitKind {
         };
         if let Some((_, named_kind)) = KIND_BY_NAME.iter().find(is_match) {
             kind = *named_kind;
-        } else if C_IO.contains(&frame.function.as_str()) {
+        } else if (file.is_empty() || file.ends_with(".c"))
+            && C_IO.contains(&frame.function.as_str())
+        {
             kind = WaitKind::Io;
         }
         if frame.runtime {

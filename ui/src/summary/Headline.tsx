@@ -23,7 +23,7 @@ import { codeWords } from "./findingTitles";
 
 export function Headline(p: { of: Summary; report: Report | undefined; run: RunMeta }) {
   const { of: s, report, run: r } = p;
-  // If the machine cost more than any code, no line is told as what limits the run.
+  // Code is named here only if it cost more than the machine did.
   const f = largestLoss(s.findings);
   const reported = f && report?.findings?.[f.index];
   return (

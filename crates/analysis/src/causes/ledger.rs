@@ -169,7 +169,7 @@ impl<'a> Ledger<'a> {
                 self.off.blocked_on(thread, moment.begin)
             };
             if !is_worker && cause.waits_for_a_thread() && moment.preempted_between > 0 {
-                // The pool that it waits for waits for a CPU.
+                // Which thread it waits for is not known; a worker waits for a CPU.
                 return (
                     Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
                     s,

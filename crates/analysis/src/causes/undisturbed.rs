@@ -5,10 +5,13 @@
 //! threads that can run is undisturbed with probability q^r: the fewer threads can run because
 //! others wait for a lock, the more likely the moment is seen. So each counts q^-r times.
 
-use workspan_dag::{Dag, OffCpuReason};
+use workspan_dag::{Dag, StrandId};
 
+use crate::off_cpu::OffCpuCursor;
 use crate::sweep::Moment;
 
+/// Minimum of the probability that a thread has a CPU.
+const MIN_ON_CPU: f64 = 0.01;
 /// Maximum weight of a moment: beyond, there are too few of its kind.
 const MAX_WEIGHT: f64 = 1e6;
 
@@ -23,33 +26,27 @@ pub struct UndisturbedTime {
 
 /// Adds up the undisturbed moments up to now.
 pub(super) struct Undisturbed {
-    /// The probability that a thread that can run has a CPU.
+    /// The probability that a thread in a strand has a CPU if it can run.
     on_cpu: f64,
     ticks: u64,
     pub(super) weighted: f64,
 }
 
 impl Undisturbed {
+    /// Before the run. O(n) in strands and off-CPU intervals.
     pub(super) fn new(dag: &Dag) -> Undisturbed {
-        let strands = &dag.strands;
-        let in_strand = |s: usize| u128::from(strands.end[s].saturating_sub(strands.start[s]));
-        let ran: u128 = (0..strands.len()).map(in_strand).sum();
-        let off = |why: OffCpuReason| -> u128 {
-            let offs = dag.offs.iter().filter(|off| off.why == why);
-            let of_workers = offs.filter(|off| dag.is_worker(off.thread));
-            of_workers
-                .map(|off| u128::from(off.end.saturating_sub(off.start)))
-                .sum()
-        };
-        let preempted = off(OffCpuReason::Preempted);
-        let blocked = off(OffCpuReason::Blocked);
-        let could_run = ran.saturating_sub(blocked).max(preempted);
-        let on_cpu = could_run.saturating_sub(preempted);
+        let mut offs = OffCpuCursor::new(dag);
+        let (mut could_run, mut preempted) = (0u128, 0u128);
+        for s in 0..dag.strands.len() as StrandId {
+            let i = s as usize;
+            let length = dag.strands.end[i].saturating_sub(dag.strands.start[i]);
+            let off = offs.inside(s);
+            could_run += u128::from(length.saturating_sub(off.blocked));
+            preempted += u128::from(off.descheduled);
+        }
+        let on_cpu = could_run.saturating_sub(preempted) as f64 / could_run.max(1) as f64;
         Undisturbed {
-            on_cpu: match could_run {
-                0 => 1.0,
-                all => (on_cpu as f64 / all as f64).max(0.01),
-            },
+            on_cpu: on_cpu.max(MIN_ON_CPU),
             ticks: 0,
             weighted: 0.0,
         }

@@ -88,33 +88,6 @@ fn more_threads_than_cpus_are_no_other_programs() {
     assert_eq!(lost(&report, Cause::Oversubscribed), 1400);
 }
 
-/// Other programs used the CPUs for most of the lost time, and nothing can be done about that in
-/// the program.
-#[test]
-fn findings_about_the_program_come_first() {
-    let (_, report) = measured(
-        r#""workers":2,"time_unit":"ns","cpus":2"#,
-        r#"{"ev":"begin","t":0,"w":0,"task":0}
-{"ev":"create","t":300,"w":0,"task":0,"child":1,"site":"a.rs:3"}
-{"ev":"resume","t":300,"w":0,"task":0}
-{"ev":"begin","t":1300,"w":1,"task":1}
-{"ev":"wait","t":310,"w":0,"task":0}
-{"ev":"off","t":1400,"w":1,"why":"preempted"}
-{"ev":"on","t":4400,"w":1}
-{"ev":"end","t":4700,"w":1,"task":1}
-{"ev":"resume","t":4700,"w":0,"task":0}
-{"ev":"end","t":4800,"w":0,"task":0}"#,
-    );
-    let by_loss = report.causes.findings();
-    assert_eq!(by_loss[0].cause, Cause::Descheduled);
-    let shown = report.causes.findings_program_first();
-    assert_eq!(shown.len(), by_loss.len());
-    assert!(!shown[0].1.cause.is_load(), "{:?}", shown[0].1.cause);
-    for (index, finding) in shown {
-        assert!(std::ptr::eq(finding, by_loss[index]));
-    }
-}
-
 /// Two workers of which one is preempted for 96 of 100 ticks. Whenever it gets a CPU, it waits for
 /// a lock for `waits` ticks, or runs.
 fn rarely_beside_each_other(waits: u64) -> Report {
@@ -154,8 +127,17 @@ fn a_lock_is_found_where_the_threads_rarely_run_at_once() {
     let undisturbed = report.causes.undisturbed_percent(lock).unwrap();
     // Per 100 ticks, of 2 x (3 / 0.51 + 1 / 0.51^2).
     assert!((29.0..32.0).contains(&undisturbed), "{undisturbed}");
-    let first = report.causes.findings_program_first()[0].1;
-    assert_eq!(first.cause, Cause::Lock);
+    // It comes first, though the machine cost more.
+    let by_loss = report.causes.findings();
+    assert_eq!(by_loss[0].cause, Cause::Descheduled);
+    let shown = report.causes.findings_program_first();
+    assert_eq!(
+        (shown.len(), shown[0].1.cause),
+        (by_loss.len(), Cause::Lock)
+    );
+    for (index, finding) in shown {
+        assert!(std::ptr::eq(finding, by_loss[index]));
+    }
     let limits = report.work_span.limits;
     assert!(limits.blocked.is_some(), "the bounds are those without it");
     // Without the wait there is nothing to tell.

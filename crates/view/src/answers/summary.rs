@@ -74,7 +74,7 @@ pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
     let said = summary(dag, &analyses.report, &model.options);
     let found = analyses.report.causes.findings_program_first();
     let pieces = |words: &[Word]| words.iter().map(|word| piece(dag, word)).collect();
-    // There are no words for findings of a run that lost nearly nothing.
+    // A run that lost nearly nothing has findings without words.
     let findings = found.into_iter().filter_map(|(index, finding)| {
         let words = said.findings.get(index)?;
         let share = analyses.report.causes.percent(finding.lost) / 100.0;

@@ -10,11 +10,11 @@ use workspan_recorder::budget::{Choice, TASK_CLASS};
 use workspan_recorder::wire::primitive;
 
 use super::header::{
-    self, BlockHeader, BlockLayout, FINAL, Header, IN_TEAM, LevelAndFlags, MAX_COMPACT_ALIGN,
-    UNRECORDED, write_words,
+    self, BlockHeader, BlockLayout, Header, IN_TEAM, LevelAndFlags, MAX_COMPACT_ALIGN, UNRECORDED,
+    write_words,
 };
 use super::region;
-use super::task::{CopyFunction, FLAG_FINAL, Function, TASK, Task, settle};
+use super::task::{CopyFunction, Function, TASK, Task, final_flag, settle};
 use super::task_frame::{self, TaskFrame};
 use crate::skipped_subtree::{Subtree, part};
 use crate::{overhead_budget, site_cache};
@@ -186,11 +186,10 @@ pub(super) unsafe fn create(
         return false;
     }
     let layout = BlockLayout::new(size_of::<CompactHeader>(), size, align);
-    let is_final = if flags & FLAG_FINAL != 0 { FINAL } else { 0 };
     let slim = CompactHeader {
         function: function as usize,
         name: subtree.name(),
-        rest: LevelAndFlags::new(subtree.level() + 1, layout.offset, is_final),
+        rest: LevelAndFlags::new(subtree.level() + 1, layout.offset, final_flag(flags)),
     };
     // SAFETY: the caller's arguments; the block is one for `slim_body`, with room for the program's
     // block.

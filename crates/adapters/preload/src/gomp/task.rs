@@ -43,6 +43,12 @@ pub(super) type Task = unsafe extern "C-unwind" fn(
     *mut usize,
 );
 
+/// The header's flag of a task with these flags of libgomp, if it is final.
+#[inline]
+pub(super) fn final_flag(flags: u32) -> u32 {
+    if flags & FLAG_FINAL != 0 { FINAL } else { 0 }
+}
+
 /// The arguments of `GOMP_task`.
 pub(super) struct Arguments {
     function: Function,
@@ -94,7 +100,7 @@ impl Arguments {
     }
 
     pub(super) fn header(&self, layout: BlockLayout, task: u64, in_team: bool) -> Header {
-        let mut flags = self.final_flag();
+        let mut flags = final_flag(self.flags);
         if in_team {
             flags |= IN_TEAM;
         }
@@ -115,15 +121,6 @@ impl Arguments {
             flags,
             level: 0,
             site: 0,
-        }
-    }
-
-    /// The header's flag of a final task.
-    fn final_flag(&self) -> u32 {
-        if self.flags & FLAG_FINAL != 0 {
-            FINAL
-        } else {
-            0
         }
     }
 
@@ -157,7 +154,7 @@ impl Arguments {
         let header = PlainHeader {
             function: self.function as usize,
             task,
-            rest: LevelAndFlags::new(level, layout.offset, self.final_flag() | IN_TEAM),
+            rest: LevelAndFlags::new(level, layout.offset, final_flag(self.flags) | IN_TEAM),
             site: u64::from(site),
         };
         // SAFETY: the block has the layout that libgomp is given, and a header for `plain_body`.
