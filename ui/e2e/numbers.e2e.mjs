@@ -353,18 +353,36 @@ export default function (suite) {
     const rows = t.page.locator(".sites tbody tr[data-row]");
     await rows.first().waitFor();
     const ids = await rows.evaluateAll((all) => all.map((row) => row.dataset.row));
-    const sums = new Map();
+    const sites = new Map();
+    const codes = new Map();
+    const heads = new Map();
+    const cell = (id, column) => t.page.locator(`tr[data-row="${id}"] td.c-${column}`).innerText();
+    const add = (sums, key, count, work) => {
+      const sum = sums.get(key) ?? { n: 0, time: 0, half: 0, sites: 0 };
+      sums.set(key, {
+        n: sum.n + printed(count).value,
+        time: sum.time + printed(work).value,
+        half: sum.half + printed(work).half,
+        sites: sum.sites + 1,
+      });
+    };
     for (const id of ids) {
-      const [, site, code] = /^s(\d+)\D+(\d+)$/.exec(id) ?? [];
-      if (code === undefined) continue;
+      const [, site, row] = /^s(\d+)\D+(\d+)$/.exec(id) ?? [];
+      if (row === undefined) continue;
       await t.page.locator(`tr[data-row="${id}"]`).click();
       const table = t.page.locator(".by-size table");
       await t.page.waitForSelector(`tr[data-row="${id}"][aria-selected=true]`);
       await table.waitFor();
       // Selected rows are drawn in the next frame.
       await t.page.evaluate(() => new Promise((r) => requestAnimationFrame(() => setTimeout(r))));
+      const code = await t.page.locator(".by-size").getAttribute("data-code");
+      const own = [await cell(id, "count"), await cell(id, "work")];
+      add(sites, site, ...own);
+      add(codes, code, ...own);
+      if (heads.has(code)) continue;
       const head = await t.text(".by-size h2 span:last-child");
       const [strands, work] = head.split(", ");
+      heads.set(code, head);
       let n = 0;
       let time = 0;
       let half = 0;
@@ -381,16 +399,22 @@ export default function (suite) {
       }
       check(n === printed(strands).value, `${id}: ${n} strands by size, ${strands} in the head`);
       same(work, time, `${id}, work`, half);
-      const sum = sums.get(site) ?? { n: 0, time: 0, half: 0 };
-      sums.set(site, { n: sum.n + n, time: sum.time + time, half: sum.half + half });
     }
-    check(sums.size > 1, `codes of only ${sums.size} sites`);
-    for (const [site, { n, time, half }] of sums) {
+    // A code's sizes are of all its sites.
+    for (const [code, { n, time, half, sites: count }] of codes) {
+      const [strands, work] = heads.get(code).split(", ");
+      check(n === printed(strands).value, `code ${code}: ${n} strands in its sites, ${strands}`);
+      same(work, time, `code ${code}, work`, half);
+      const told = / of (\d+) spawn sites$/.exec(strands)?.[1] ?? "1";
+      check(Number(told) === count, `code ${code} is in ${count} sites, not in ${told}`);
+    }
+    check(sites.size > 1, `codes of only ${sites.size} sites`);
+    for (const [site, { n, time, half }] of sites) {
       const own = sql.find((row) => row.site === report.sites[site].id);
       check(own.strands === n, `${report.sites[site].site}: ${n} of ${own.strands} strands`);
       check(
         Math.abs(own.time * 1e-9 - time) <= half * 1.001 + 1e-9 * n,
-        `${report.sites[site].site}: ${time} s by size, ${own.time} ns in SQL`,
+        `${report.sites[site].site}: ${time} s in its code, ${own.time} ns in SQL`,
       );
     }
   });

@@ -33,7 +33,7 @@ const shots = [
   ["sites", [before], "tab=sites", ".by-size table"],
   ["flame", [simulated], "tab=flame", ".frames"],
   ["compare", [simulated, after], "tab=compare", "main canvas"],
-  ["many-workers", [many], "tab=timeline", "main canvas", [1440, 1040]],
+  ["many-workers", [many], "tab=timeline", "main canvas", [1400, 1000]],
 ];
 const wanted = process.argv.slice(2);
 

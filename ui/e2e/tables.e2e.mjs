@@ -3,7 +3,7 @@
  * `stretch`, `compare` or `sql` prints, or follows from the run's strands.
  */
 
-import { check, Skip, until } from "./harness.mjs";
+import { check, Skip } from "./harness.mjs";
 import { printed, same } from "./printed.mjs";
 
 /** Sizes that the page shows of one code. */
@@ -76,6 +76,22 @@ const NO_STRANDS = () => ({
   unsure: 0,
   unsureTotal: 0,
 });
+
+/** All ways to take one of each list. */
+const product = ([first, ...rest]) =>
+  first ? first.flatMap((of) => product(rest).map((more) => [of, ...more])) : [[]];
+
+/** The strands of several sites as those of one code. */
+function together(parts) {
+  const sizes = new Map();
+  for (const part of parts)
+    for (const [size, of] of part.sizes) {
+      const sum = sizes.get(size) ?? NO_STRANDS();
+      for (const key of Object.keys(sum)) sum[key] += of[key];
+      sizes.set(size, sum);
+    }
+  return { sizes };
+}
 
 /** The sizes of `code` that the page shows as `rows`, in their order; null if they are not its. */
 function sizesShown(code, rows, sizeOf) {
@@ -199,38 +215,48 @@ export default function (suite) {
     const { codes, sizeOf } = bySize(strands, report);
     await t.open("tab=sites");
     await ready(t);
-    let compared = 0;
-    for (const [i, site] of report.sites.entries()) {
-      const own = codes.filter((of) => of.site === site.id);
+    // The rows of each code of the page, in all sites, with the sizes shown for it.
+    const shown = new Map();
+    for (const [i, site] of report.sites.entries())
       for (const row of await codesOf(t, i)) {
         await t.page.locator(`tr[data-row="${row}"]`).click();
         await t.page.waitForSelector(`tr[data-row="${row}"][aria-selected=true]`);
-        const count = printed(await cell(t, row, "count")).value;
-        const table = t.page.locator(".by-size table");
-        await until(
-          async () => printed(await t.text(".by-size h2 span:last-child")).value === count,
-          `the sizes of ${row}`,
-        );
-        const rows = await table.locator("tbody tr:not(.rest)").all();
-        const shown = await Promise.all(rows.map(cells));
-        const sizes = own
-          .filter((of) => of.strands === count)
-          .map((of) => ({ of, found: sizesShown(of, shown, sizeOf) }))
-          .find(({ found }) => found);
-        check(sizes, `${row}: no code of ${site.site} has these sizes: ${shown.join("; ")}`);
-        own.splice(own.indexOf(sizes.of), 1);
-        for (const [n, size] of sizes.found.entries()) {
-          if (size.unsure > 0) continue;
-          // Times in SQL are whole nanoseconds.
-          const error = report.workers * size.strands;
-          const what = `${row}, ${size.strands} strands of ${size.total / size.strands} ns`;
-          const [, , , , busy, free] = shown[n];
-          same(busy, size.ran / size.length, `${what}, running meanwhile`, error / size.length);
-          same(free, size.free * 1e-9, `${what}, free meanwhile`, error * 1e-9);
-          compared++;
-        }
+        await t.page.evaluate(() => new Promise((r) => requestAnimationFrame(() => setTimeout(r))));
+        const table = t.page.locator(".by-size");
+        const code = await table.getAttribute("data-code");
+        const sizes = await table.locator("tbody tr:not(.rest)").all();
+        const of = shown.get(code) ?? { rows: [], sizes: await Promise.all(sizes.map(cells)) };
+        shown.set(code, of);
+        of.rows.push({ row, site: site.id, count: printed(await cell(t, row, "count")).value });
+      }
+    let compared = 0;
+    for (const { rows, sizes } of shown.values()) {
+      // Of a site, the strands with the row's number that start in the same place.
+      const candidates = rows.map(({ site, count }) =>
+        codes.filter((of) => of.site === site && of.strands === count && !of.isTaken),
+      );
+      const all = product(candidates).map((parts) => ({ parts, code: together(parts) }));
+      const match = all
+        .map((of) => ({ ...of, found: sizesShown(of.code, sizes, sizeOf) }))
+        .find(({ found }) => found);
+      const names = rows.map(({ row }) => row).join(", ");
+      check(match, `${names}: no code has these sizes: ${sizes.join("; ")}`);
+      for (const part of match.parts) part.isTaken = true;
+      for (const [n, size] of match.found.entries()) {
+        if (size.unsure > 0) continue;
+        // Times in SQL are whole nanoseconds.
+        const error = report.workers * size.strands;
+        const what = `${names}, ${size.strands} strands of ${size.total / size.strands} ns`;
+        const [, , , , busy, free] = sizes[n];
+        same(busy, size.ran / size.length, `${what}, running meanwhile`, error / size.length);
+        same(free, size.free * 1e-9, `${what}, free meanwhile`, error * 1e-9);
+        compared++;
       }
     }
+    check(
+      [...shown.values()].some(({ rows }) => rows.length > 1),
+      "no code is in two sites",
+    );
     check(compared > 10, `only ${compared} sizes`);
   });
 

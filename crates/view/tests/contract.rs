@@ -313,7 +313,7 @@ fn answers_are_of_the_types_of_the_contract() {
         of_run("regions", "RegionSpan[]");
         let spawned = format!("spawned?run={id}&row=0&level=4&bin=0");
         checked(&session, &spawned, "Spawned");
-        of_run("sites", "SiteExtra[]");
+        of_run("sites", "SiteExtras");
         for number in 0..run["sites"].as_array().unwrap().len() {
             let request = format!("tasks?run={id}&site={number}");
             checked(&session, &request, "TasksReport");

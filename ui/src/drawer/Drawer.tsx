@@ -6,7 +6,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { useJson, valueOf } from "../answers";
-import type { Flame, RunMeta, SiteExtra } from "../data/contract";
+import type { CodeSizes, Flame, RunMeta, SiteExtras } from "../data/contract";
 import { requests } from "../data/requests";
 import { count, plural, percent, ticks } from "../format";
 import { siteNames } from "../sites/SiteStacks";
@@ -128,11 +128,7 @@ function RangeReport(p: {
 }
 
 /** What Sites has on a code, of all its sites together. */
-function codeFacts(sites: SiteExtra[], code: number, perSecond: number): Fact[] {
-  const blocks = sites.flatMap((s) => s.blocks.filter((b) => b.code === code));
-  if (blocks.length === 0) return [];
-  const sum = (of: (b: (typeof blocks)[number]) => number) => blocks.reduce((n, b) => n + of(b), 0);
-  const sizes = blocks.flatMap((b) => b.sizes);
+function codeFacts({ critical, count: strands, sizes }: CodeSizes, perSecond: number): Fact[] {
   const longest = sizes.reduce((n, x) => Math.max(n, x.total / x.strands), 0);
   const free = sizes.some((x) => x.free === null)
     ? null
@@ -140,12 +136,9 @@ function codeFacts(sites: SiteExtra[], code: number, perSecond: number): Fact[] 
   return [
     {
       name: "on the critical path",
-      value: ticks(
-        sum((b) => b.critical),
-        perSecond,
-      ),
+      value: ticks(critical, perSecond),
     },
-    { name: "strands", value: count(sum((b) => b.count)) },
+    { name: "strands", value: count(strands) },
     ...(longest > 0 ? [{ name: "the longest, about", value: ticks(longest, perSecond) }] : []),
     {
       name: "free workers meanwhile",
@@ -193,13 +186,14 @@ function CodeOrLineDetails({
 }) {
   const tps = r.ticks_per_second;
   const t = (n: number) => ticks(n, tps);
-  const sites = valueOf(useJson<SiteExtra[]>(s.kind === "code" ? requests.sites(r.id) : null));
+  const extras = valueOf(useJson<SiteExtras>(s.kind === "code" ? requests.sites(r.id) : null));
   let title: string,
     note: string,
     facts: Fact[] = [],
     at: { file: string; line: number | null } | null = null;
   if (s.kind === "code") {
     const code = r.codes[s.code];
+    const known = extras?.codes.find((c) => c.code === s.code);
     title = code?.label ?? "code";
     note = code?.file ? `${code.file}:${code.line ?? "?"}` : "code";
     if (code?.file) at = { file: code.file, line: code.line };
@@ -210,7 +204,7 @@ function CodeOrLineDetails({
           ? `${t(code.ticks)}, ${percent(code.ticks / Math.max(1, r.elapsed * r.workers))} of the capacity`
           : "–",
       },
-      ...(sites ? codeFacts(sites, s.code, tps) : []),
+      ...(known ? codeFacts(known, tps) : []),
     ];
   } else {
     title = `${s.file.replace(/^.*[/\\]/, "")}:${s.line}`;

@@ -3,7 +3,7 @@
  * through.
  */
 
-import type { Report, RunMeta, SiteExtra } from "../data/contract";
+import type { CodeSizes, Report, RunMeta, SiteExtra } from "../data/contract";
 import { count, plural, ticks } from "../format";
 import { showInTab } from "../store";
 import { colours } from "../theme/theme";
@@ -15,11 +15,13 @@ import type { Row } from "./siteRows";
 export function SiteDetail({
   row,
   extra,
+  codes,
   report,
   run: r,
 }: {
   row: Row;
   extra: SiteExtra | null;
+  codes: CodeSizes[];
   report: Report;
   run: RunMeta;
 }) {
@@ -33,14 +35,13 @@ export function SiteDetail({
   if (!extra) return null;
   const block = row.kind === "block" ? extra.blocks.find((b) => b.code === row.code) : undefined;
   // For a site, the code that ran longest there.
-  const of = block ?? extra.blocks[0];
+  const number = (block ?? extra.blocks[0])?.code;
+  const of = codes.find((c) => c.code === number);
   const code = of ? r.codes[of.code] : undefined;
   const l = extra.lengths;
   return (
     <section class="detail" aria-label={`Details of ${row.kind === "block" ? row.name : name}`}>
-      {of && code && of.sizes.length > 0 && (
-        <StrandSizes block={of} label={code.label} site={row.site} run={r} />
-      )}
+      {of && code && of.sizes.length > 0 && <StrandSizes of={of} label={code.label} run={r} />}
       <div class="head">
         <h2>
           <span class="fn">{name}</span> <span>CPU time of its strands</span>

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useJson, valueOf } from "../answers";
 import { codeColour } from "../codeColours";
 import { register } from "../commands";
-import type { Report, RunMeta, SiteExtra } from "../data/contract";
+import type { Report, RunMeta, SiteExtras } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport, save } from "../export/export";
 import { signedPercent, count, plural, percent, plainNumber, ticks } from "../format";
@@ -42,10 +42,12 @@ const heaviest = (rows: Row[]): Row =>
     b.kind === "block" && b.critical > (a.kind === "block" ? a.critical : -1) ? b : a,
   );
 
+const NO_EXTRAS: SiteExtras = { sites: [], codes: [] };
+
 export function Sites() {
   const meta = runMeta();
   const report = useJson<Report>(requests.report(run.value));
-  const extras = useJson<SiteExtra[]>(requests.sites(run.value));
+  const extras = useJson<SiteExtras>(requests.sites(run.value));
   if (!meta) return null;
   return (
     <WhenAnswered answer={report} what="the spawn sites" height={400}>
@@ -53,7 +55,7 @@ export function Sites() {
         if (!r.sites?.length)
           return <EmptyState title="No spawn sites">The trace contains no tasks.</EmptyState>;
         // Without the extras, the table only lacks its sparklines and delays.
-        return <SitesView report={r} extras={valueOf(extras) ?? []} run={meta} />;
+        return <SitesView report={r} extras={valueOf(extras) ?? NO_EXTRAS} run={meta} />;
       }}
     </WhenAnswered>
   );
@@ -65,7 +67,7 @@ function SitesView({
   run: r,
 }: {
   report: Report;
-  extras: SiteExtra[];
+  extras: SiteExtras;
   run: RunMeta;
 }) {
   const text = useSignal("");
@@ -75,11 +77,11 @@ function SitesView({
   const chosen = useSignal<string | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const tps = r.ticks_per_second;
-  const groups = useMemo(() => siteTableRows(report, extras, r), [report, extras, r]);
+  const groups = useMemo(() => siteTableRows(report, extras.sites, r), [report, extras, r]);
   const stretched = groups.some(
     (g) => g.site.stretch !== null || g.blocks.some((b) => b.stretch !== null),
   );
-  const delayed = extras.length > 0;
+  const delayed = extras.sites.length > 0;
   const flip = (set: ReadonlySet<string>, id: string) => {
     const next = new Set(set);
     if (!next.delete(id)) next.add(id);
@@ -484,7 +486,8 @@ function SitesView({
           <div class="scroll docked" tabIndex={0} role="group" aria-label="The selected row">
             <SiteDetail
               row={current ?? heaviest(shown)}
-              extra={extras[(current ?? heaviest(shown)).site] ?? null}
+              extra={extras.sites[(current ?? heaviest(shown)).site] ?? null}
+              codes={extras.codes}
               report={report}
               run={r}
             />

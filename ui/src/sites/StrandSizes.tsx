@@ -1,62 +1,49 @@
 /**
- * Strands of one code by size: while small ones ran, all workers were busy; while the largest ran,
- * most were not.
+ * Strands of one code by size, of all spawn sites: while small ones ran, all workers were busy;
+ * while the largest ran, most were not.
  */
 
 import { codeColour } from "../codeColours";
-import type { RunMeta, SiteExtra } from "../data/contract";
+import type { CodeSizes, RunMeta } from "../data/contract";
 import { count, plural, plainNumber, ticks } from "../format";
 import { showInTab } from "../store";
 import { dark } from "../theme/theme";
 import { paintOf, Swatch } from "../components/widgets";
 import { Sparkline } from "../components/Sparkline";
 
-type Block = SiteExtra["blocks"][number];
-type Size = Block["sizes"][number];
+type Size = CodeSizes["sizes"][number];
 
 /** Maximum number of squares in the busy column: one for each worker, or for several. */
 const MAX_SQUARES = 8;
 
-export function StrandSizes({
-  block,
-  label,
-  site,
-  run: r,
-}: {
-  block: Block;
-  label: string;
-  site: number;
-  run: RunMeta;
-}) {
+export function StrandSizes({ of, label, run: r }: { of: CodeSizes; label: string; run: RunMeta }) {
   const tps = r.ticks_per_second;
-  const colour = codeColour(r.codes, block.code, dark.value);
-  const mostFree = Math.max(1, ...block.sizes.map((s) => s.free ?? 0));
+  const colour = codeColour(r.codes, of.code, dark.value);
+  const mostFree = Math.max(1, ...of.sizes.map((s) => s.free ?? 0));
   // The table shows the sizes with most time.
   const rest = {
-    strands: block.count - block.sizes.reduce((n, s) => n + s.strands, 0),
-    total: block.work - block.sizes.reduce((n, s) => n + s.total, 0),
+    strands: of.count - of.sizes.reduce((n, s) => n + s.strands, 0),
+    total: of.work - of.sizes.reduce((n, s) => n + s.total, 0),
   };
-  const worst = block.sizes.reduce((a, b) => ((b.free ?? 0) > (a.free ?? 0) ? b : a));
+  const worst = of.sizes.reduce((a, b) => ((b.free ?? 0) > (a.free ?? 0) ? b : a));
   return (
-    <div class="by-size">
+    <div class="by-size" data-code={of.code}>
       <div class="head">
         <h2>
           <Swatch of={colour} /> <span class="fn">{label}</span> by size{" "}
           <span>
-            {plural(block.count, "strand")}, {ticks(block.work, tps)} of work,{" "}
-            {ticks(block.critical, tps)} on the critical path
+            {plural(of.count, "strand")}
+            {of.sites > 1 && ` of ${of.sites} spawn sites`}, {ticks(of.work, tps)} of work,{" "}
+            {ticks(of.critical, tps)} on the critical path
           </span>
         </h2>
         <span class="end">
           <button
             type="button"
             class="link"
-            title={`Tasks of ${r.sites[site]?.label ?? "the site"} stay in the table`}
-            onClick={() =>
-              showInTab("timeline", null, { kind: "code", run: r.id, code: block.code })
-            }
+            onClick={() => showInTab("timeline", null, { kind: "code", run: r.id, code: of.code })}
           >
-            Show {block.count === 1 ? "it" : `these ${count(block.count)}`} in the timeline →
+            Show {of.count === 1 ? "it" : `these ${count(of.count)}`} in the timeline →
           </button>
         </span>
       </div>
@@ -88,7 +75,7 @@ export function StrandSizes({
           </tr>
         </thead>
         <tbody>
-          {block.sizes.map((s) => (
+          {of.sizes.map((s) => (
             <tr key={s.total} class={s === worst && (s.free ?? 0) > 0 ? "worst" : ""}>
               <td>{ticks(s.total / s.strands, tps)}</td>
               <td>{count(s.strands)}</td>

@@ -168,8 +168,10 @@ impl<'a> Ledger<'a> {
             } else {
                 self.off.blocked_on(thread, moment.begin)
             };
-            if !is_worker && cause.waits_for_a_thread() && moment.preempted_between > 0 {
-                // Which thread it waits for is not known; a worker waits for a CPU.
+            let may_wait = cause.waits_for_a_thread() || cause == Cause::Sleep;
+            if !is_worker && may_wait && moment.preempted_between > 0 {
+                // A worker waits for a CPU. Which thread this one waits for is not known; a thread
+                // that sleeps keeps nobody from work.
                 return (
                     Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
                     s,

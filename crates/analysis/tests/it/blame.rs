@@ -358,13 +358,21 @@ fn a_new_thread_that_waits_for_a_cpu_is_the_machines_doing() {
 }
 
 /// A thread outside of the pool waits for the pool's only worker, which waits for a CPU from 12 to
-/// 98 and then answers.
+/// 98 and then answers; or it sleeps meanwhile.
 #[test]
 fn a_pool_that_waits_for_a_cpu_is_the_machines_doing() {
-    let (_, report) = measured(
-        r#""workers":1,"threads":2,"time_unit":"ns","cpus":2"#,
-        r#"{"ev":"begin","t":0,"w":1,"task":0}
-{"ev":"off","t":10,"w":1,"why":"blocked","on":"channel"}
+    for (on, cause) in [("channel", Cause::Channel), ("sleep", Cause::Sleep)] {
+        let report = beside_a_preempted_pool(on);
+        assert_eq!(lost(&report, Cause::Descheduled), 86, "{on}");
+        assert!(lost(&report, cause) <= 4, "{on}");
+    }
+    // A file is read whether the worker has a CPU or not.
+    assert_eq!(lost(&beside_a_preempted_pool("io"), Cause::Descheduled), 0);
+}
+
+fn beside_a_preempted_pool(on: &str) -> Report {
+    let lines = r#"{"ev":"begin","t":0,"w":1,"task":0}
+{"ev":"off","t":10,"w":1,"why":"blocked","on":"ON"}
 {"ev":"off","t":12,"w":0,"why":"preempted"}
 {"ev":"on","t":98,"w":0}
 {"ev":"on","t":100,"w":1}
@@ -374,10 +382,9 @@ fn a_pool_that_waits_for_a_cpu_is_the_machines_doing() {
 {"ev":"wait","t":102,"w":1,"task":0}
 {"ev":"end","t":200,"w":0,"task":1}
 {"ev":"resume","t":200,"w":1,"task":0}
-{"ev":"end","t":201,"w":1,"task":0}"#,
-    );
-    assert_eq!(lost(&report, Cause::Descheduled), 86);
-    assert!(lost(&report, Cause::Channel) <= 4);
+{"ev":"end","t":201,"w":1,"task":0}"#;
+    let header = r#""workers":1,"threads":2,"time_unit":"ns","cpus":2"#;
+    measured(header, &lines.replace("ON", on)).1
 }
 
 /// The root's wait is over at 20, but its thread runs another task until 120. The other worker is

@@ -1,4 +1,5 @@
-//! `sites`: the columns of the table of sites that are not in the report.
+//! `sites`: the columns of the table of sites that are not in the report, and the strands of each
+//! code by size.
 
 mod sizes;
 mod stretched;
@@ -21,6 +22,13 @@ use stretched::Stretched;
 const BINS: usize = 64;
 /// Number of instances given for each site.
 const MAX_INSTANCES: usize = 32;
+
+#[derive(Serialize)]
+struct SiteExtras {
+    sites: Vec<SiteExtra>,
+    /// The codes of all blocks in `sites`, by number.
+    codes: Vec<CodeSizes>,
+}
 
 #[derive(Serialize)]
 struct SiteExtra {
@@ -58,6 +66,17 @@ struct BlockExtra {
     count: u64,
     spark: Vec<f32>,
     stretch: Option<f64>,
+}
+
+/// Sums over the strands of one code in all sites.
+#[derive(Serialize)]
+struct CodeSizes {
+    code: u16,
+    /// Number of spawn sites whose tasks have such strands.
+    sites: u64,
+    work: u64,
+    critical: u64,
+    count: u64,
     /// The strands by weight, the lightest first.
     sizes: Vec<Size>,
 }
@@ -68,10 +87,10 @@ pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, ApiError> {
     if let Some(known) = analyses.sites.get() {
         return Ok(Reply::Json(known.clone()));
     }
-    let rows = rows(model, analyses, serial);
+    let extras = extras(model, analyses, serial);
     // The results are small; the memory used to compute them is not.
     memory::give_back();
-    let reply = Reply::json(&rows)?;
+    let reply = Reply::json(&extras)?;
     Ok(Reply::Json(
         analyses
             .sites
@@ -87,12 +106,16 @@ fn serial<'a>(session: &'a Session, run: &Run) -> Result<Option<&'a RunModel>, A
     found.map(Run::model).transpose()
 }
 
-fn rows(model: &RunModel, analyses: &RunAnalyses, serial: Option<&RunModel>) -> Vec<SiteExtra> {
+fn extras(model: &RunModel, analyses: &RunAnalyses, serial: Option<&RunModel>) -> SiteExtras {
     let dag = &*model.dag;
     let delays = site_delays(dag);
-    let mut by_code: Vec<OfCode> = Vec::new();
-    let free = FreeTime::new(&model.dag);
-    let (sparks, blocks) = sparks(model, free.as_ref(), &mut by_code);
+    let Sums {
+        sites: sparks,
+        blocks,
+        by_code,
+        sizes,
+    } = Sums::new(model);
+    let mut named = std::collections::BTreeSet::new();
     let statistics = analyses.statistics(model).ok();
     let stretched = serial.and_then(|serial| Stretched::new(serial, model, &analyses.report));
     let stretched = stretched.as_ref();
@@ -121,6 +144,7 @@ fn rows(model: &RunModel, analyses: &RunAnalyses, serial: Option<&RunModel>) -> 
             blocks: blocks[number]
                 .iter()
                 .take(most)
+                .inspect(|&&i| _ = named.insert(by_code[i].code))
                 .map(|&i| BlockExtra {
                     code: by_code[i].code,
                     work: by_code[i].work,
@@ -128,14 +152,34 @@ fn rows(model: &RunModel, analyses: &RunAnalyses, serial: Option<&RunModel>) -> 
                     count: by_code[i].count,
                     spark: by_code[i].spark.mean(model),
                     stretch: stretched.and_then(|s| s.code(site.site, by_code[i].code)),
-                    sizes: by_code[i].sizes.rows(model),
                 })
                 .collect(),
         }
     };
     // Sites that have numbers come first.
     let numbered = analyses.report.sites.iter().take(model.sites.places.len());
-    numbered.map(row).collect()
+    let sites = numbered.map(row).collect();
+    let mut codes: BTreeMap<u16, CodeSizes> = BTreeMap::new();
+    for of in &by_code {
+        if named.contains(&of.code) {
+            let all = codes.entry(of.code).or_insert_with(|| CodeSizes {
+                code: of.code,
+                sites: 0,
+                work: 0,
+                critical: 0,
+                count: 0,
+                sizes: sizes.get(&of.code).map_or_else(Vec::new, |s| s.rows(model)),
+            });
+            all.sites += 1;
+            all.work = all.work.saturating_add(of.work);
+            all.critical = all.critical.saturating_add(of.critical);
+            all.count += of.count;
+        }
+    }
+    SiteExtras {
+        sites,
+        codes: codes.into_values().collect(),
+    }
 }
 
 /// Running strand-ticks in equal bins of the run.
@@ -191,64 +235,76 @@ struct OfCode {
     critical: u64,
     count: u64,
     spark: Spark,
-    sizes: Sizes,
 }
 
-/// Sums by site; and for each site its codes, those with most time first, as indices into
-/// `by_code`.
-fn sparks(
-    model: &RunModel,
-    free: Option<&FreeTime>,
-    by_code: &mut Vec<OfCode>,
-) -> (Vec<Spark>, Vec<Vec<usize>>) {
-    let dag = &*model.dag;
-    let mut sites = vec![Spark([0; BINS]); model.sites.places.len()];
-    let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); sites.len()];
-    let mut index = std::collections::HashMap::new();
-    for s in 0..dag.strands.len() {
-        let (start, end) = (dag.strands.start[s], dag.strands.end[s]);
-        if start == end {
-            continue;
-        }
-        let place = dag.tasks.site[dag.strands.task[s] as usize];
-        let site = usize::from(model.sites.of(place));
-        let Some(spark) = sites.get_mut(site) else {
-            continue;
-        };
-        let code = model.codes.of(s as StrandId);
-        spark.add(model, start, end);
-        let i = *index.entry((site, code)).or_insert_with(|| {
-            by_code.push(OfCode {
-                code,
-                work: 0,
-                critical: 0,
-                count: 0,
-                spark: Spark([0; BINS]),
-                sizes: Sizes::default(),
+struct Sums {
+    sites: Vec<Spark>,
+    /// For each site its codes, those with most time first, as indices into `by_code`.
+    blocks: Vec<Vec<usize>>,
+    by_code: Vec<OfCode>,
+    /// The strands of a code in all sites by size, if it is known which workers were free.
+    sizes: BTreeMap<u16, Sizes>,
+}
+
+impl Sums {
+    fn new(model: &RunModel) -> Sums {
+        let dag = &*model.dag;
+        let free = FreeTime::new(&model.dag);
+        let mut sites = vec![Spark([0; BINS]); model.sites.places.len()];
+        let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); sites.len()];
+        let mut by_code: Vec<OfCode> = Vec::new();
+        let mut sizes: BTreeMap<u16, Sizes> = BTreeMap::new();
+        let mut index = std::collections::HashMap::new();
+        for s in 0..dag.strands.len() {
+            let (start, end) = (dag.strands.start[s], dag.strands.end[s]);
+            if start == end {
+                continue;
+            }
+            let place = dag.tasks.site[dag.strands.task[s] as usize];
+            let site = usize::from(model.sites.of(place));
+            let Some(spark) = sites.get_mut(site) else {
+                continue;
+            };
+            let code = model.codes.of(s as StrandId);
+            spark.add(model, start, end);
+            let i = *index.entry((site, code)).or_insert_with(|| {
+                by_code.push(OfCode {
+                    code,
+                    work: 0,
+                    critical: 0,
+                    count: 0,
+                    spark: Spark([0; BINS]),
+                });
+                blocks[site].push(by_code.len() - 1);
+                by_code.len() - 1
             });
-            blocks[site].push(by_code.len() - 1);
-            by_code.len() - 1
-        });
-        let of = &mut by_code[i];
-        let weight = model.weight(s as StrandId);
-        of.count += 1;
-        of.work = of.work.saturating_add(weight);
-        if model.critical(s as StrandId) {
-            let on_path = model.path_weight(s as StrandId);
-            of.critical = of.critical.saturating_add(on_path);
+            let of = &mut by_code[i];
+            let weight = model.weight(s as StrandId);
+            of.count += 1;
+            of.work = of.work.saturating_add(weight);
+            if model.critical(s as StrandId) {
+                let on_path = model.path_weight(s as StrandId);
+                of.critical = of.critical.saturating_add(on_path);
+            }
+            of.spark.add(model, start, end);
+            if let Some(free) = &free {
+                let sizes = sizes.entry(code).or_default();
+                sizes.add(model, weight, (start, end), free);
+            }
         }
-        of.spark.add(model, start, end);
-        if let Some(free) = free {
-            of.sizes.add(model, weight, (start, end), free);
+        for list in &mut blocks {
+            list.sort_by_key(|&i| {
+                let ticks: u64 = by_code[i].spark.0.iter().sum();
+                (std::cmp::Reverse(ticks), by_code[i].code)
+            });
+        }
+        Sums {
+            sites,
+            blocks,
+            by_code,
+            sizes,
         }
     }
-    for list in &mut blocks {
-        list.sort_by_key(|&i| {
-            let ticks: u64 = by_code[i].spark.0.iter().sum();
-            (std::cmp::Reverse(ticks), by_code[i].code)
-        });
-    }
-    (sites, blocks)
 }
 
 /// For each site, the instances with the longest time from first start to last end, longest first.

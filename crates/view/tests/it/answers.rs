@@ -56,7 +56,7 @@ fn sites_have_the_reports_order() {
         let session = loaded(&[name]);
         let meta = ask(&session, "meta");
         let report = ask(&session, "report?run=a");
-        let sites = ask(&session, "sites?run=a");
+        let sites = ask(&session, "sites?run=a")["sites"].clone();
         let of = |list: &Value, key: &str| -> Vec<Value> {
             let list = list.as_array().unwrap().iter();
             list.map(|site| site[key].clone()).collect()
@@ -186,7 +186,7 @@ fn sparks_and_delays_of_sites_add_up() {
     for name in TRACES {
         let dag = read(name);
         let session = loaded(&[name]);
-        let sites = ask(&session, "sites?run=a");
+        let sites = ask(&session, "sites?run=a")["sites"].clone();
         let report = ask(&session, "report?run=a");
         let begin = dag.strands.start.iter().min().unwrap();
         let elapsed = dag.strands.end.iter().max().unwrap() - begin;

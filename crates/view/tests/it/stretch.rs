@@ -48,7 +48,7 @@ fn sites_and_their_code_are_stretched_by_what_they_took_longer() {
         serde_json::from_slice(answer(&session, url).unwrap().bytes()).unwrap()
     };
     let codes = ask("api/v1/meta")["runs"][0]["codes"].clone();
-    let sites = ask("api/v1/sites?run=a");
+    let sites = ask("api/v1/sites?run=a")["sites"].clone();
     let find = |place: u64| {
         let all = sites.as_array().unwrap().iter();
         all.clone().find(|s| s["place"] == place).unwrap().clone()
@@ -71,5 +71,5 @@ fn sites_and_their_code_are_stretched_by_what_they_took_longer() {
     near(&by_code("after go:9"), 0.2);
     near(&by_code("after go:5"), 0.0);
     // The run on one worker has no run to be compared with.
-    assert_eq!(ask("api/v1/sites?run=b")[0]["stretch"], Value::Null);
+    assert_eq!(ask("api/v1/sites?run=b")["sites"][0]["stretch"], Value::Null);
 }

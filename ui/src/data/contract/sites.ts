@@ -41,7 +41,13 @@ export interface TasksReport {
   findings: number[];
 }
 
-/** `sites?run`: additional data of the table for `report.sites` (same order). */
+/** `sites?run`: additional data of the table of sites, and the code of its blocks in all sites. */
+export interface SiteExtras {
+  sites: SiteExtra[];
+  codes: CodeSizes[];
+}
+
+/** Additional data of the site in the same place of `report.sites`. */
 export interface SiteExtra {
   place: number;
   delay: number;
@@ -66,19 +72,29 @@ export interface SiteExtra {
     count: number;
     spark: number[];
     stretch: number | null;
-    /**
-     * Its strands by weight (nearest power of two), the lightest first: their number, the sum of
-     * their weights, mean running strands during their runs, and ticks of free workers at that
-     * time, divided equally among the strands that ran. `free` is null if some ran when records
-     * were missing already.
-     */
-    sizes: {
-      strands: number;
-      total: number;
-      spark: number[];
-      busy: number;
-      free: number | null;
-    }[];
+  }[];
+}
+
+/** The strands of a code in all sites: sums of weights in ticks, and the strands by size. */
+export interface CodeSizes {
+  code: number;
+  /** Number of spawn sites whose tasks have such strands. */
+  sites: number;
+  work: number;
+  critical: number;
+  count: number;
+  /**
+   * By weight (nearest power of two), the lightest first: number of strands, the sum of their
+   * weights, mean running strands during their runs, and ticks of free workers at that time,
+   * divided equally among the strands that ran. `free` is null if some ran when records were
+   * missing already.
+   */
+  sizes: {
+    strands: number;
+    total: number;
+    spark: number[];
+    busy: number;
+    free: number | null;
   }[];
 }
 

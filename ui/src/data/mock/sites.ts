@@ -1,6 +1,6 @@
 /** The invented run's answers to `sites` and `source`. */
 
-import type { SiteExtra, Source } from "../contract";
+import type { SiteExtras, Source } from "../contract";
 import { report } from "./report";
 import { CODES, inventedRun, SITES, type Run } from "./run";
 import { FILE, HEAT, SORT } from "./program";
@@ -15,10 +15,30 @@ function spark(r: Run, of: (s: Run["strands"][number]) => boolean): number[] {
   return bins;
 }
 
-export function sites(id: string): SiteExtra[] {
+export function sites(id: string): SiteExtras {
   const r = inventedRun(id),
     rep = report(id);
-  return SITES.map((_, place) => {
+  const sum = (l: Run["strands"]) => l.reduce((n, s) => n + s.end - s.start, 0);
+  const codes = CODES.map((_, code) => {
+    const of = r.strands.filter((s) => s.code === code);
+    return {
+      code,
+      sites: new Set(of.map((s) => s.site)).size,
+      work: sum(of),
+      critical: sum(of.filter((s) => s.critical)),
+      count: of.length,
+      sizes: [
+        {
+          strands: of.length,
+          total: sum(of),
+          spark: spark(r, (s) => s.code === code),
+          busy: 1,
+          free: sum(of) * (r.workers - 1),
+        },
+      ],
+    };
+  });
+  const sites = SITES.map((_, place) => {
     const own = r.strands.filter((s) => s.site === place),
       by = own.map((s) => s.end - s.start).sort((x, y) => x - y);
     return {
@@ -39,8 +59,7 @@ export function sites(id: string): SiteExtra[] {
         .map((s) => ({ task: s.task, start: s.start, end: s.end })),
       blocks: rep.sites[place].blocks.map((b: { from: { function: string } }) => {
         const code = CODES.indexOf(b.from.function);
-        const of = own.filter((s) => s.code === code),
-          sum = (l: typeof of) => l.reduce((n, s) => n + s.end - s.start, 0);
+        const of = own.filter((s) => s.code === code);
         return {
           code,
           work: sum(of),
@@ -48,19 +67,11 @@ export function sites(id: string): SiteExtra[] {
           count: of.length,
           spark: spark(r, (s) => s.site === place && s.code === code),
           stretch: code === 1 ? 0.08 : null,
-          sizes: [
-            {
-              strands: of.length,
-              total: sum(of),
-              spark: spark(r, (s) => s.site === place && s.code === code),
-              busy: 1,
-              free: sum(of) * (r.workers - 1),
-            },
-          ],
         };
       }),
     };
   });
+  return { sites, codes };
 }
 
 export function source(id: string, file: string): Source {
