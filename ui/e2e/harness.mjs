@@ -15,14 +15,8 @@ export const MAX_PRIMITIVES = 25_000;
 
 export class Skip extends Error {}
 
-/** Causes about the machine, which page and terminal list after those about the program. */
-const MACHINE = ["descheduled", "oversubscription"];
-
 /** The findings of `report --json`, which are in order of loss, in the order of the page. */
-export const programFirst = (findings) => [
-  ...findings.filter((f) => !MACHINE.includes(f.id)),
-  ...findings.filter((f) => MACHINE.includes(f.id)),
-];
+export const programFirst = (findings) => [...findings].sort((a, b) => a.rank - b.rank);
 
 /** Throws if `what` is falsy. */
 export function check(what, words) {

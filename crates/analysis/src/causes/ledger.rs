@@ -168,10 +168,11 @@ impl<'a> Ledger<'a> {
             } else {
                 self.off.blocked_on(thread, moment.begin)
             };
-            let may_wait = cause.waits_for_a_thread() || cause == Cause::Sleep;
+            let sleeps = cause == Cause::Sleep && dag.is_thread_task(self.task(s) as u32);
+            let may_wait = cause.waits_for_a_thread() || sleeps;
             if !is_worker && may_wait && moment.preempted_between > 0 {
                 // A worker waits for a CPU. Which thread this one waits for is not known; a thread
-                // that sleeps keeps nobody from work.
+                // of the program that sleeps between two things it does keeps no worker from work.
                 return (
                     Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
                     s,

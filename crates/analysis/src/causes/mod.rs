@@ -147,8 +147,9 @@ impl Causes {
         crate::warnings::percent(self.lost, self.total) < WORTH_NAMING
     }
 
-    /// The findings that lead a report, in descending order of loss, at most three. Empty
-    /// if less than [`WORTH_NAMING`] of the worker time was lost. The largest one is always
+    /// The findings that lead a report, in descending order of loss, at most three: the largest
+    /// one, and of the others those that are [largest on a quiet machine](Causes::quiet_percent).
+    /// Empty if less than [`WORTH_NAMING`] of the worker time was lost. The largest one is always
     /// included. Others need [`WORTH_A_FINDING`] of the total loss; or [`WORTH_A_FINDING`] of the
     /// loss that the load did not cause, and [`WORTH_NAMING`] of the worker time without that; or
     /// [`WORTH_A_FINDING`] of the worker time of a quiet machine
@@ -157,23 +158,47 @@ impl Causes {
         if self.is_little() {
             return Vec::new();
         }
-        let worth = self
-            .places
-            .iter()
-            .enumerate()
-            .filter(|&(i, finding)| i == 0 || self.is_worth(finding));
-        worth
-            .map(|(_, finding)| finding)
-            .take(MAX_FINDINGS)
-            .collect()
+        let Some((largest, others)) = self.places.split_first() else {
+            return Vec::new();
+        };
+        let mut others: Vec<_> = others.iter().enumerate().collect();
+        others.retain(|(_, finding)| self.is_worth(finding));
+        others.sort_by(|(_, a), (_, b)| self.quiet_percent(b).total_cmp(&self.quiet_percent(a)));
+        others.truncate(MAX_FINDINGS - 1);
+        others.sort_by_key(|&(i, _)| i);
+        let others = others.into_iter().map(|(_, finding)| finding);
+        std::iter::once(largest).chain(others).collect()
     }
 
     /// The [findings](Causes::findings) in the order in which they are shown, each with its index
-    /// there: what the program can change comes before what the machine did to it.
+    /// there: what the program can change comes before what the machine did to it, and what costs
+    /// more [on a quiet machine](Causes::quiet_percent) before what costs less.
     pub fn findings_program_first(&self) -> Vec<(usize, &Finding)> {
         let mut findings: Vec<_> = self.findings().into_iter().enumerate().collect();
-        findings.sort_by_key(|(_, finding)| finding.cause.is_load());
+        findings.sort_by(|(_, a), (_, b)| {
+            let by_percent = self.quiet_percent(b).total_cmp(&self.quiet_percent(a));
+            (a.cause.is_load().cmp(&b.cause.is_load())).then(by_percent)
+        });
         findings
+    }
+
+    /// The estimated percentage of the worker time that the finding costs on a quiet machine: by
+    /// the moments without load, where they tell ([`Causes::undisturbed_percent`]), else of the
+    /// worker time that the load left. Of the load itself, its percentage here.
+    fn quiet_percent(&self, finding: &Finding) -> f64 {
+        let left = match finding.cause.is_load() {
+            true => self.total,
+            false => self.total.saturating_sub(self.by_load()),
+        };
+        let lost = crate::warnings::percent(finding.lost, left);
+        self.undisturbed_percent(finding)
+            .map_or(lost, |percent| percent.max(lost))
+    }
+
+    /// What was lost to other programs and to too many threads.
+    fn by_load(&self) -> u128 {
+        let load = Cause::ALL.into_iter().filter(|cause| cause.is_load());
+        load.map(|cause| self.by_cause[cause as usize]).sum()
     }
 
     /// The percentage of the worker time that a blocked finding would have lost on a quiet machine,
@@ -205,8 +230,7 @@ impl Causes {
         {
             return true;
         }
-        let load = Cause::ALL.into_iter().filter(|cause| cause.is_load());
-        let by_load: u128 = load.map(|cause| self.by_cause[cause as usize]).sum();
+        let by_load = self.by_load();
         let own = self.lost.saturating_sub(by_load);
         !finding.cause.is_load()
             && crate::warnings::percent(finding.lost, own) >= WORTH_A_FINDING

@@ -75,7 +75,8 @@ impl<'a> PathStrands<'a> {
     /// or of the children of one parent that no task joins. `task` must be on the path up to its
     /// end, and no other task of its phase may start later. A task may create a single child and do
     /// a similar amount of work itself before it waits, as halved loops and divide and conquer do.
-    /// Then its own half counts as the second task.
+    /// Then its own half counts as the second task, unless the child is a thread: a program starts
+    /// one for something else than its own half.
     fn phase_ended_by(&self, at: usize, task: TaskId) -> Option<u64> {
         let (dag, strands) = (self.dag, &self.dag.strands);
         let of_task = |p: &&(StrandId, _)| strands.task[p.0 as usize] == task;
@@ -99,7 +100,9 @@ impl<'a> PathStrands<'a> {
                     return None;
                 }
                 members.iter().for_each(|&m| add(m));
-                tasks += u64::from(tasks == 1 && self.has_other_half(task, next));
+                if tasks == 1 && !dag.is_thread_task(task) {
+                    tasks += u64::from(self.has_other_half(task, next));
+                }
             }
             None => {
                 let parent = dag.tasks.parent[task as usize];

@@ -358,19 +358,9 @@ fn a_new_thread_that_waits_for_a_cpu_is_the_machines_doing() {
 }
 
 /// A thread outside of the pool waits for the pool's only worker, which waits for a CPU from 12 to
-/// 98 and then answers; or it sleeps meanwhile.
+/// 98 and then answers.
 #[test]
 fn a_pool_that_waits_for_a_cpu_is_the_machines_doing() {
-    for (on, cause) in [("channel", Cause::Channel), ("sleep", Cause::Sleep)] {
-        let report = beside_a_preempted_pool(on);
-        assert_eq!(lost(&report, Cause::Descheduled), 86, "{on}");
-        assert!(lost(&report, cause) <= 4, "{on}");
-    }
-    // A file is read whether the worker has a CPU or not.
-    assert_eq!(lost(&beside_a_preempted_pool("io"), Cause::Descheduled), 0);
-}
-
-fn beside_a_preempted_pool(on: &str) -> Report {
     let lines = r#"{"ev":"begin","t":0,"w":1,"task":0}
 {"ev":"off","t":10,"w":1,"why":"blocked","on":"ON"}
 {"ev":"off","t":12,"w":0,"why":"preempted"}
@@ -383,8 +373,41 @@ fn beside_a_preempted_pool(on: &str) -> Report {
 {"ev":"end","t":200,"w":0,"task":1}
 {"ev":"resume","t":200,"w":1,"task":0}
 {"ev":"end","t":201,"w":1,"task":0}"#;
-    let header = r#""workers":1,"threads":2,"time_unit":"ns","cpus":2"#;
-    measured(header, &lines.replace("ON", on)).1
+    let waiting = |on| {
+        let header = r#""workers":1,"threads":2,"time_unit":"ns","cpus":2"#;
+        measured(header, &lines.replace("ON", on)).1
+    };
+    let report = waiting("channel");
+    assert_eq!(lost(&report, Cause::Descheduled), 86);
+    assert!(lost(&report, Cause::Channel) <= 4);
+    // It sleeps or reads a file, and then creates what the worker does.
+    for (on, cause) in [("sleep", Cause::Sleep), ("io", Cause::Io)] {
+        let report = waiting(on);
+        assert_eq!(lost(&report, Cause::Descheduled), 0, "{on}");
+        assert_eq!(lost(&report, cause), 90, "{on}");
+    }
+}
+
+/// A thread that the program started sleeps from 10 to 100; the pool's only worker waits for a CPU
+/// meanwhile, from 12 to 98.
+#[test]
+fn a_thread_that_sleeps_beside_a_preempted_pool_is_not_blamed() {
+    let lines = r#"{"ev":"begin","t":0,"w":1,"task":0}
+{"ev":"create","t":1,"w":1,"task":0,"child":1,"site":"a.rs:1","detached":true,"thread":true}
+{"ev":"resume","t":1,"w":1,"task":0}
+{"ev":"begin","t":2,"w":2,"task":1}
+{"ev":"wait","t":3,"w":1,"task":0,"of":[1]}
+{"ev":"off","t":10,"w":2,"why":"blocked","on":"sleep"}
+{"ev":"off","t":12,"w":0,"why":"preempted"}
+{"ev":"on","t":98,"w":0}
+{"ev":"on","t":100,"w":2}
+{"ev":"end","t":200,"w":2,"task":1}
+{"ev":"resume","t":200,"w":1,"task":0}
+{"ev":"end","t":201,"w":1,"task":0}"#;
+    let header = r#""workers":1,"threads":3,"time_unit":"ns","cpus":2"#;
+    let (_, report) = measured(header, lines);
+    assert_eq!(lost(&report, Cause::Descheduled), 86);
+    assert_eq!(lost(&report, Cause::Sleep), 4);
 }
 
 /// The root's wait is over at 20, but its thread runs another task until 120. The other worker is

@@ -148,9 +148,10 @@ fn marked(pair: &Pair) -> (&'static str, Vec<u64>) {
     (file, lines.map(|(number, _)| number).collect())
 }
 
-/// The first finding about the program.
+/// The first finding about the program, in the report's order.
 fn first<'a>(pair: &Pair, json: &'a Value) -> Option<&'a Value> {
-    let findings = json["findings"].as_array().unwrap().iter();
+    let mut findings: Vec<&Value> = json["findings"].as_array().unwrap().iter().collect();
+    findings.sort_by_key(|finding| finding["rank"].as_u64());
     let of_program = |finding: &&Value| {
         let id = finding["id"].as_str().unwrap();
         pair.causes.contains(&id) || !OF_THE_MACHINE.contains(&id)

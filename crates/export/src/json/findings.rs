@@ -32,6 +32,8 @@ pub(super) struct FindingJson<'a> {
     place: PlaceJson<'a>,
     lost: u128,
     lost_percent: Ratio,
+    /// Its place in the report, from 1.
+    rank: usize,
     /// Its estimated percentage of the worker time on a quiet machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     undisturbed_percent: Option<Ratio>,
@@ -215,17 +217,25 @@ struct EvidenceJson<'a> {
 
 pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>> {
     let causes = &report.causes;
-    let json = |finding: &Finding| FindingJson {
+    let shown = causes.findings_program_first();
+    let rank = |index| 1 + shown.iter().take_while(|(i, _)| *i != index).count();
+    let json = |(index, finding): (usize, &Finding)| FindingJson {
         id: finding.cause.id(),
         place: place_json(dag, finding),
         lost: finding.lost,
         lost_percent: Ratio(causes.percent(finding.lost)),
+        rank: rank(index),
         undisturbed_percent: causes.undisturbed_percent(finding).map(Ratio),
         evidence: evidence(dag, report, &finding.evidence),
         inside: hot_function_of(dag, finding).map(super::code::inside),
         blocked_in: blocked_in(dag, finding).map(|at| blocked(dag, at)),
     };
-    causes.findings().into_iter().map(json).collect()
+    causes
+        .findings()
+        .into_iter()
+        .enumerate()
+        .map(json)
+        .collect()
 }
 
 fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {

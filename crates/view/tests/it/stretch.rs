@@ -71,5 +71,8 @@ fn sites_and_their_code_are_stretched_by_what_they_took_longer() {
     near(&by_code("after go:9"), 0.2);
     near(&by_code("after go:5"), 0.0);
     // The run on one worker has no run to be compared with.
-    assert_eq!(ask("api/v1/sites?run=b")["sites"][0]["stretch"], Value::Null);
+    assert_eq!(
+        ask("api/v1/sites?run=b")["sites"][0]["stretch"],
+        Value::Null
+    );
 }

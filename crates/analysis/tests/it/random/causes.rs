@@ -232,7 +232,11 @@ impl<'a> Slow<'a> {
             };
             let start_of = |t: usize| self.dag.strands.start[self.dag.tasks.first[t] as usize];
             let other_half = match (self.path.get(last + 1), self.dag.tasks.creator[task]) {
-                (Some(&next), creator) if phase.len() == 1 && creator != NONE => {
+                (Some(&next), creator)
+                    if phase.len() == 1
+                        && creator != NONE
+                        && !self.dag.is_thread_task(task as u32) =>
+                {
                     let strands = &self.dag.strands;
                     let wait = strands.prev[next] as usize;
                     let half = strands.end[wait].saturating_sub(strands.end[creator as usize]);
