@@ -67,12 +67,14 @@ impl Samples {
         }
     }
 
-    /// Adds the program's frames to the stacks of these threads' samples in system libraries.
+    /// Adds the program's frames to the stacks of these threads in system libraries: of samples,
+    /// and of context switches.
     pub fn add_callers(&mut self, tids: impl Iterator<Item = u32>, mappings: &[Mapping]) {
         let mut unwinder = Unwinder::new(mappings);
         for tid in tids {
             let samples = self.by_tid.get_mut(&tid).into_iter().flatten();
-            for sample in samples {
+            let stops = self.stops.get_mut(&tid).into_iter().flatten();
+            for sample in samples.chain(stops) {
                 let Some(stack) = sample.stack.take() else {
                     continue;
                 };
