@@ -64,7 +64,7 @@ impl<'a> OffCpu<'a> {
 
     /// The cause of the time that `thread`, which has given up the CPU, spends from `time` on.
     pub(super) fn blocked_on(&self, thread: usize, time: u64) -> Cause {
-        self.waits.during(thread as u32, time, time + 1)
+        self.waits.during(thread as u32, time, time + 1).cause
     }
 
     /// The strand that `thread` runs; [`NONE`] if it runs none.
@@ -91,7 +91,7 @@ impl<'a> OffCpu<'a> {
     fn settle(&mut self, thread: usize, time: u64) {
         let now = &mut self.now[thread];
         let (since, ticks) = (now.since, time - now.since);
-        let undisturbed = self.undisturbed.weighted - now.undisturbed_before;
+        let mut undisturbed = self.undisturbed.weighted - now.undisturbed_before;
         (now.since, now.undisturbed_before) = (time, self.undisturbed.weighted);
         if now.strand == NONE || ticks == 0 {
             return;
@@ -106,7 +106,9 @@ impl<'a> OffCpu<'a> {
             // Outside the pool this is not worker time.
             Some(OffCpuReason::Blocked) if !self.dag.is_worker(thread as u32) => return,
             Some(OffCpuReason::Blocked) => {
-                let cause = self.waits.during(thread as u32, since, time);
+                let wait = self.waits.during(thread as u32, since, time);
+                let cause = wait.cause;
+                undisturbed *= self.undisturbed.of_waits(wait.holder_on_cpu);
                 let key = match cause {
                     Cause::None => CodeBlock::whole_site(NONE),
                     _ => CodeBlock::from_strand(self.dag, now.strand),

@@ -146,6 +146,55 @@ fn a_lock_is_found_where_the_threads_rarely_run_at_once() {
     assert!(report.work_span.limits.blocked.is_none());
 }
 
+/// Of 100 ticks, a worker is preempted for 40, waits for a lock for 20, and runs for 40. The holder
+/// is the other worker, which is preempted for `preempted` ticks of that wait.
+fn waits_for(preempted: u64) -> f64 {
+    let mut lines = String::from(
+        "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
+         {\"ev\":\"create\",\"t\":0,\"w\":0,\"task\":0,\"child\":1,\"site\":\"a.rs:3\"}\n\
+         {\"ev\":\"resume\",\"t\":0,\"w\":0,\"task\":0}\n\
+         {\"ev\":\"begin\",\"t\":0,\"w\":1,\"task\":1}\n\
+         {\"ev\":\"frame\",\"frame\":0,\"function\":\"lock\"}\n\
+         {\"ev\":\"stack\",\"stack\":0,\"frames\":[0]}\n",
+    );
+    let mut line = |ev: &str, t: u64, more: &str| {
+        lines += &format!("{{\"ev\":\"{ev}\",\"t\":{t},{more}}}\n");
+    };
+    for t in (0..2000).step_by(100) {
+        line("off", t, "\"w\":1,\"why\":\"preempted\"");
+        line("on", t + 40, "\"w\":1");
+        line("off", t + 40, "\"w\":1,\"why\":\"blocked\"");
+        let wait = "\"w\":1,\"stack\":0,\"ticks\":20,\"on\":\"mutex\",\"by\":0,\"held\":20";
+        line("stop", t + 40, wait);
+        if preempted > 0 {
+            line("off", t + 41, "\"w\":0,\"why\":\"preempted\"");
+            line("on", t + 41 + preempted, "\"w\":0");
+        }
+        line("on", t + 60, "\"w\":1");
+    }
+    line("end", 2000, "\"w\":1,\"task\":1");
+    line("wait", 2000, "\"w\":0,\"task\":0");
+    line("resume", 2000, "\"w\":0,\"task\":0");
+    line("end", 2001, "\"w\":0,\"task\":0");
+    let report = measured(r#""workers":2,"time_unit":"ns","cpus":2"#, &lines).1;
+    let lock = finding(&report, Cause::Lock);
+    report.causes.undisturbed_percent(lock).unwrap()
+}
+
+/// A thread that is preempted while it holds a lock makes others wait that would not meet it on a
+/// quiet machine.
+#[test]
+fn waits_for_a_preempted_holder_hardly_count() {
+    // Threads that can run have a CPU for q = 1 - 40/180 of the time: of
+    // 2 x (20 / q + 40 / q^2) ticks.
+    let running = waits_for(0);
+    assert!((13.5..14.5).contains(&running), "{running}");
+    // q = 1 - 58/180: of 2 x (2 / q + 40 / q^2) ticks 2 / q, by a holder that had a CPU for a tenth
+    // of the wait, not for q.
+    let preempted = waits_for(18);
+    assert!((0.2..0.3).contains(&preempted), "{preempted}");
+}
+
 #[test]
 fn what_bounds_the_program_is_said_beside_the_load() {
     let (dag, report) = four_on(4, "0.0000016 s");
