@@ -19,7 +19,6 @@ mod cause;
 mod gaps_by_parent;
 mod grain;
 mod headline;
-mod holder_time;
 mod ledger;
 mod off_cpu;
 mod other_threads;

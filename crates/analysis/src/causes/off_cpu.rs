@@ -14,6 +14,13 @@ use super::wait_causes::WaitCauses;
 use crate::blocks::CodeBlock;
 use workspan_dag::Dag;
 
+/// The weighted undisturbed time of a wait of `ticks` ticks that counts. Its mean over waits is
+/// their length. Where it is much less, the wait was long because a thread with what it waited for
+/// was preempted; on a quiet machine hardly a thread would meet that one.
+fn of_wait(undisturbed: f64, ticks: u64) -> f64 {
+    undisturbed * (undisturbed / ticks.max(1) as f64).min(1.0)
+}
+
 /// The current state of a thread.
 #[derive(Debug, Clone, Copy)]
 struct ThreadState {
@@ -64,7 +71,7 @@ impl<'a> OffCpu<'a> {
 
     /// The cause of the time that `thread`, which has given up the CPU, spends from `time` on.
     pub(super) fn blocked_on(&self, thread: usize, time: u64) -> Cause {
-        self.waits.during(thread as u32, time, time + 1).cause
+        self.waits.during(thread as u32, time, time + 1)
     }
 
     /// The strand that `thread` runs; [`NONE`] if it runs none.
@@ -91,7 +98,8 @@ impl<'a> OffCpu<'a> {
     fn settle(&mut self, thread: usize, time: u64) {
         let now = &mut self.now[thread];
         let (since, ticks) = (now.since, time - now.since);
-        let mut undisturbed = self.undisturbed.weighted - now.undisturbed_before;
+        let undisturbed = self.undisturbed.weighted - now.undisturbed_before;
+        let undisturbed = of_wait(undisturbed, ticks);
         (now.since, now.undisturbed_before) = (time, self.undisturbed.weighted);
         if now.strand == NONE || ticks == 0 {
             return;
@@ -106,9 +114,7 @@ impl<'a> OffCpu<'a> {
             // Outside the pool this is not worker time.
             Some(OffCpuReason::Blocked) if !self.dag.is_worker(thread as u32) => return,
             Some(OffCpuReason::Blocked) => {
-                let wait = self.waits.during(thread as u32, since, time);
-                let cause = wait.cause;
-                undisturbed *= self.undisturbed.of_waits(wait.holder_on_cpu);
+                let cause = self.waits.during(thread as u32, since, time);
                 let key = match cause {
                     Cause::None => CodeBlock::whole_site(NONE),
                     _ => CodeBlock::from_strand(self.dag, now.strand),

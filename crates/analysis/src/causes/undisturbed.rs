@@ -6,8 +6,8 @@
 //! others wait for a lock, the more likely the moment is seen. So each counts q^-r times.
 //!
 //! The longer a lock is held, the more threads meet it, and a thread that is preempted while it
-//! holds one holds it long. So a wait whose holder had a CPU for less than the share q of it counts
-//! less, by the ratio of the two.
+//! holds one holds it long. So the moments of a wait count less, by their ratio to its length, if
+//! they are fewer than such a wait has on average.
 
 use workspan_dag::{Dag, StrandId};
 
@@ -64,12 +64,6 @@ impl Undisturbed {
             let weight = self.on_cpu.powi(-could_run).min(MAX_WEIGHT);
             self.weighted += ticks as f64 * weight;
         }
-    }
-
-    /// How much the undisturbed time of a wait counts whose holder had a CPU for the share
-    /// `holder_on_cpu` of it.
-    pub(super) fn of_waits(&self, holder_on_cpu: f64) -> f64 {
-        (holder_on_cpu / self.on_cpu).min(1.0)
     }
 
     pub(super) fn total(&self, workers: u64) -> UndisturbedTime {

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use workspan_dag::{Dag, OffCpuReason, StrandId, ThreadId};
 
 use super::Cause;
-use super::holder_time::HolderTime;
 use crate::blocks::CodeBlock;
 use crate::off_cpu::OffCpuCursor;
 use crate::wait_kind::StopCauses;
@@ -17,44 +16,19 @@ const MIN_STACKS: u64 = 8;
 /// kind.
 const MIN_USUAL_PERCENT: u64 = 90;
 
-/// What a thread waited for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct KnownWait {
-    start: u64,
-    end: u64,
-    pub(super) cause: Cause,
-    /// The part of the wait in which the thread that ended it was not preempted; 1 if unknown.
-    pub(super) holder_on_cpu: f64,
-}
-
-impl KnownWait {
-    fn new((start, end): (u64, u64), cause: Cause) -> KnownWait {
-        KnownWait {
-            start,
-            end,
-            cause,
-            holder_on_cpu: 1.0,
-        }
-    }
-}
-
-/// By thread: its waits, as far as they are known, by start.
-pub(super) struct WaitCauses(Vec<Vec<KnownWait>>);
+/// By thread: what it waited for and when, as far as it is known (start, end and cause), by start.
+pub(super) struct WaitCauses(Vec<Vec<(u64, u64, Cause)>>);
 
 impl WaitCauses {
     pub(super) fn new(dag: &Dag) -> WaitCauses {
         let threads = dag.meta.threads as usize;
         let mut of_thread = vec![Vec::new(); threads];
         let mut causes = StopCauses::new(dag);
-        let holders = HolderTime::new(dag);
         let stops = (0..).zip(&dag.samples.stops);
         let of_stops: Vec<Cause> = stops.map(|(i, stop)| causes.of(i, stop)).collect();
         for (stop, &cause) in dag.samples.stops.iter().zip(&of_stops) {
             if let Some(times) = of_thread.get_mut(stop.thread as usize) {
-                times.push(KnownWait {
-                    holder_on_cpu: holders.on_cpu(stop),
-                    ..KnownWait::new((stop.t, stop.t.saturating_add(stop.ticks)), cause)
-                });
+                times.push((stop.t, stop.t.saturating_add(stop.ticks), cause));
             }
         }
         // In a text trace, the interval itself has the cause.
@@ -65,7 +39,7 @@ impl WaitCauses {
         {
             let cause = off.on.as_deref().and_then(by_word);
             if let (Some(cause), Some(times)) = (cause, of_thread.get_mut(off.thread as usize)) {
-                times.push(KnownWait::new((off.start, off.end), cause));
+                times.push((off.start, off.end, cause));
             }
         }
         let mut causes = WaitCauses(of_thread);
@@ -76,7 +50,7 @@ impl WaitCauses {
 
     fn sort(&mut self) {
         for times in &mut self.0 {
-            times.sort_by_key(|wait| (wait.start, wait.end));
+            times.sort_by_key(|time| (time.0, time.1));
         }
     }
 
@@ -102,25 +76,24 @@ impl WaitCauses {
             alike.extend(unknown.map(|(from, to)| (thread, from, to, cause)));
         }
         for (thread, from, to, cause) in alike {
-            self.0[thread as usize].push(KnownWait::new((from, to), cause));
+            self.0[thread as usize].push((from, to, cause));
         }
         self.sort();
     }
 
-    /// The wait of `thread` between two moments in which it was blocked.
-    pub(super) fn during(&self, thread: ThreadId, from: u64, to: u64) -> KnownWait {
-        let unknown = || KnownWait::new((from, to), Cause::Blocked);
-        self.known(thread, from, to).unwrap_or_else(unknown)
+    /// The cause of blocked time of `thread` between two moments.
+    pub(super) fn during(&self, thread: ThreadId, from: u64, to: u64) -> Cause {
+        self.known(thread, from, to).unwrap_or(Cause::Blocked)
     }
 
-    fn known(&self, thread: ThreadId, from: u64, to: u64) -> Option<KnownWait> {
+    fn known(&self, thread: ThreadId, from: u64, to: u64) -> Option<Cause> {
         let times = self.0.get(thread as usize).map_or(&[][..], Vec::as_slice);
-        let begun = times.partition_point(|wait| wait.start < to);
+        let begun = times.partition_point(|time| time.0 < to);
         // A thread has one wait at a time. Of several in the interval the longest counts.
         let inside = times[..begun].iter().rev();
-        let inside = inside.take_while(|wait| wait.end > from);
-        let share = |wait: &&KnownWait| wait.end.min(to) - wait.start.max(from);
-        inside.min_by_key(|wait| Reverse(share(wait))).copied()
+        let inside = inside.take_while(|time| time.1 > from);
+        let share = |time: &&(u64, u64, Cause)| time.1.min(to) - time.0.max(from);
+        Some(inside.min_by_key(|time| Reverse(share(time)))?.2)
     }
 }
 

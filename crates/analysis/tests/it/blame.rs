@@ -189,8 +189,8 @@ fn waits_for_a_preempted_holder_hardly_count() {
     // 2 x (20 / q + 40 / q^2) ticks.
     let running = waits_for(0);
     assert!((13.5..14.5).contains(&running), "{running}");
-    // q = 1 - 58/180: of 2 x (2 / q + 40 / q^2) ticks 2 / q, by a holder that had a CPU for a tenth
-    // of the wait, not for q.
+    // q = 1 - 58/180: of 2 x (2 / q + 40 / q^2) ticks 2 / q, which is a seventh of the wait and
+    // counts as much.
     let preempted = waits_for(18);
     assert!((0.2..0.3).contains(&preempted), "{preempted}");
 }
