@@ -132,7 +132,7 @@ pub const WORTH_A_FINDING: f64 = 10.0;
 /// Minimum number of waits from which a finding is judged by the undisturbed part of a run.
 pub const MIN_UNDISTURBED_WAITS: u64 = 4;
 /// The minimum undisturbed part of a run, in percent, from which its findings are judged by it.
-pub const MIN_UNDISTURBED_PERCENT: f64 = 1.0;
+pub const MIN_UNDISTURBED_PERCENT: f64 = 3.0;
 /// Maximum number of findings that lead a report.
 const MAX_FINDINGS: usize = 3;
 
