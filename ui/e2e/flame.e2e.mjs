@@ -38,7 +38,9 @@ export default function (suite) {
       const { span } = await report(t);
       const flame = await answer(t, "of=critical");
       check(flame.total === span, `${flame.total} of stacks, span ${span}`);
-      const sites = await t.page.evaluate(async () => (await fetch("api/v1/sites?run=a")).json());
+      const { sites } = await t.page.evaluate(async () =>
+        (await fetch("api/v1/sites?run=a")).json(),
+      );
       const codes = sites.flatMap((site) => site.blocks);
       const sum = codes.reduce((n, c) => n + c.critical, 0);
       check(sum === span, `${sum} of codes, span ${span}`);

@@ -153,7 +153,8 @@ fn stops_of<'a>(dag: &'a Dag, finding: &Finding) -> Option<(Vec<&'a Stop>, Optio
 }
 
 /// The innermost frame of the program's own code; if there is none, that of the runtime, which
-/// called the waiting function.
+/// called the waiting function. Where the recorder seems to have called it, a task that the
+/// recorder called did so last, by a jump: then the frame of the function that the task called.
 pub fn program_line(dag: &Dag, stack: u32) -> Option<&Frame> {
     let frames = || {
         let frames = dag.samples.stacks.get(stack as usize).iter();
@@ -162,7 +163,10 @@ pub fn program_line(dag: &Dag, stack: u32) -> Option<&Frame> {
     dag.samples
         .own_frames(stack)
         .find(|frame| frame.is_program())
-        .or_else(|| frames().find(|frame| frame.runtime))
+        .or_else(|| match frames().find(|frame| frame.runtime) {
+            Some(caller) if caller.is_recording() => dag.samples.own_frames(stack).last(),
+            caller => caller,
+        })
         .or_else(|| attributed_frame(dag, stack))
 }
 

@@ -185,7 +185,7 @@ impl Causes {
     /// The estimated percentage of the worker time that the finding costs on a quiet machine: by
     /// the moments without load, where they tell ([`Causes::undisturbed_percent`]), else of the
     /// worker time that the load left. Of the load itself, its percentage here.
-    fn quiet_percent(&self, finding: &Finding) -> f64 {
+    pub fn quiet_percent(&self, finding: &Finding) -> f64 {
         let left = match finding.cause.is_load() {
             true => self.total,
             false => self.total.saturating_sub(self.by_load()),

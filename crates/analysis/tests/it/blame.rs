@@ -356,6 +356,25 @@ fn blocked_time_is_where_the_stacks_of_its_switches_say() {
     assert_eq!(workspan_analysis::hot_function_of(&dag, found), None);
 }
 
+/// A task's last call may be a jump, so that the stack has no frame of the task.
+#[test]
+fn a_wait_in_the_last_call_of_a_task_is_not_the_recorders() {
+    let lines = "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
+        {\"ev\":\"off\",\"t\":100,\"w\":0,\"why\":\"blocked\"}\n\
+        {\"ev\":\"on\",\"t\":800,\"w\":0}\n\
+        {\"ev\":\"end\",\"t\":1000,\"w\":0,\"task\":0}\n\
+        {\"ev\":\"frame\",\"frame\":0,\"function\":\"__lll_lock_wait_private\"}\n\
+        {\"ev\":\"frame\",\"frame\":1,\"function\":\"malloc_trim\"}\n\
+        {\"ev\":\"frame\",\"frame\":2,\"function\":\"recording (workspan)\",\"runtime\":true}\n\
+        {\"ev\":\"stack\",\"stack\":0,\"frames\":[0,1,2]}\n\
+        {\"ev\":\"stop\",\"t\":100,\"w\":0,\"stack\":0,\"ticks\":700}\n";
+    let (dag, report) = measured("\"workers\":1,\"time_unit\":\"ns\"", lines);
+    let at = blocked_in(&dag, finding(&report, Cause::Lock)).unwrap();
+    assert_eq!(at.function, "malloc_trim");
+    assert_eq!(at.waits_in.as_deref(), Some("__lll_lock_wait_private"));
+    assert!(at.is_c_library_lock());
+}
+
 /// A thread's task begins on a thread of its own: no worker took it from its creator.
 #[test]
 fn a_thread_that_the_program_starts_is_not_stolen() {
