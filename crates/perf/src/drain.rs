@@ -383,7 +383,12 @@ fn keep(
             // In the kernel, the instruction pointer is the kernel's. The chain has the program's.
             let pointer = chain(body)?.next().or_else(|| word64(0))?;
             switch_file::sample(tid, word64(16)?, pointer, chain(body)?, out);
-            keep_stack(tid, body, threads, out);
+            if chain(body)?.count() <= MAX_DOUBTFUL_DEPTH
+                && let Some((sp, bp, words)) = user_stack(body)
+                && threads.stacks.has_room(words.len())
+            {
+                switch_file::stack(tid, sp, bp, words, out);
+            }
         }
         PERF_RECORD_LOST => out.extend_from_slice(&switch_file::lost(word64(8)?)),
         _ => {}
@@ -397,16 +402,6 @@ fn keep_stop(kind: u32, body: &[u8], threads: &mut KeptThreads, out: &mut Vec<u8
     if kind == PERF_RECORD_SAMPLE && threads.has(word32(body, 8)?, word32(body, 12)?, out) {
         let (tid, ns) = (word32(body, 12)?, word64(body, 16)?);
         switch_file::stop(tid, ns, chain(body)?, out);
-        keep_stack(tid, body, threads, out);
-    }
-    Some(())
-}
-
-/// Keeps the copy of the stack in a sample that was just written, if its chain may be too short.
-fn keep_stack(tid: u32, body: &[u8], threads: &mut KeptThreads, out: &mut Vec<u8>) -> Option<()> {
-    let (sp, bp, words) = user_stack(body)?;
-    if chain(body)?.count() <= MAX_DOUBTFUL_DEPTH && threads.stacks.has_room(words.len()) {
-        switch_file::stack(tid, sp, bp, words, out);
     }
     Some(())
 }

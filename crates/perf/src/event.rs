@@ -60,9 +60,6 @@ impl Watched {
 /// program and the innermost functions of `malloc`, or the clock, fit into it. With more, a ring
 /// would be full in a quarter of a second.
 const STACK_BYTES: u32 = 512;
-/// The same of a thread that leaves its CPU: a function of the C library that enters the kernel
-/// has a small frame, or none.
-const STOP_STACK_BYTES: u32 = 256;
 /// The registers in a sample, as the kernel numbers those of x86-64: BP, SP and IP. They come in
 /// this order.
 const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
@@ -111,7 +108,6 @@ pub(crate) fn open_stops(watched: Watched, cpu: i32) -> io::Result<OwnedFd> {
     attr.set_exclude_kernel(0);
     attr.set_exclude_callchain_kernel(1);
     attr.sample_max_stack = MAX_SAMPLE_DEPTH;
-    copy_stack(&mut attr, STOP_STACK_BYTES);
     attr.__bindgen_anon_2.wakeup_watermark = (crate::ring::STOPS_BYTES / 4) as u32;
     begin(&mut attr, watched);
     open(&mut attr, watched.pid(), cpu)
@@ -146,7 +142,11 @@ fn attributes(hertz: Option<u32>) -> perf_event_attr {
         attr.set_freq(1);
         attr.set_exclude_callchain_kernel(1);
         attr.sample_max_stack = MAX_SAMPLE_DEPTH;
-        copy_stack(&mut attr, STACK_BYTES);
+        if cfg!(target_arch = "x86_64") {
+            attr.sample_type |= u64::from(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+            attr.sample_regs_user = REGISTERS;
+            attr.sample_stack_user = STACK_BYTES;
+        }
     }
     attr.clockid = libc::CLOCK_MONOTONIC_RAW;
     attr.set_sample_id_all(1);
@@ -156,16 +156,6 @@ fn attributes(hertz: Option<u32>) -> perf_event_attr {
     attr.set_watermark(1);
     attr.__bindgen_anon_2.wakeup_watermark = (crate::ring::DATA_BYTES / 4) as u32;
     attr
-}
-
-/// Adds the registers of the program and the top of its stack to each sample, for the callers of
-/// functions without frame pointers.
-fn copy_stack(attr: &mut perf_event_attr, bytes: u32) {
-    if cfg!(target_arch = "x86_64") {
-        attr.sample_type |= u64::from(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
-        attr.sample_regs_user = REGISTERS;
-        attr.sample_stack_user = bytes;
-    }
 }
 
 /// Opens an event of a process; 0 is the calling one.

@@ -5,8 +5,8 @@
 //! followed by its addresses, 8 bytes each, innermost first; their number is in the flags from bit
 //! 8 on; a switch has its CPU there. A stack at a context switch has the same form. Before the
 //! first entry of a thread of a process that the program started, an entry names its process. A
-//! sample, and a stack at a context switch, may be followed by an entry with the thread's stack and
-//! frame pointer and the words of its stack. The file is next to the spool and is removed with it.
+//! sample may be followed by an entry with the thread's stack and frame pointer and the words of
+//! its stack. The file is next to the spool and is removed with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -203,7 +203,6 @@ pub fn read_switches(path: &Path, patience: Duration) -> io::Result<Switches> {
 /// Decodes a switch file; ends where `reader` ends or fails.
 pub fn decode_switches(reader: &mut impl Read) -> Switches {
     let mut all = Switches::default();
-    let mut was_stop = false;
     let mut bytes = [0u8; 16];
     while reader.read_exact(&mut bytes).is_ok() {
         let tid = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -213,10 +212,9 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
         let word = u64::from_le_bytes(word);
         if flags & (SAMPLE | STOP) != 0 {
             let addresses = words(reader, flags >> COUNT_SHIFT);
-            was_stop = flags & STOP != 0;
-            let list = match was_stop {
-                false => &mut all.samples,
-                true => &mut all.stops,
+            let list = match flags & STOP {
+                0 => &mut all.samples,
+                _ => &mut all.stops,
             };
             list.push(Sample {
                 tid,
@@ -226,12 +224,8 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
             });
         } else if flags & STACK == STACK {
             let mut words = words(reader, flags >> COUNT_SHIFT).into_iter();
-            let last = match was_stop {
-                false => all.samples.last_mut(),
-                true => all.stops.last_mut(),
-            };
-            let last = last.filter(|sample| sample.tid == tid);
-            if let (Some(sample), Some(bp)) = (last, words.next()) {
+            let last_sample = all.samples.last_mut().filter(|sample| sample.tid == tid);
+            if let (Some(sample), Some(bp)) = (last_sample, words.next()) {
                 sample.stack = Some(Box::new(UserStack {
                     sp: word,
                     bp,

@@ -254,32 +254,3 @@ fn a_sample_with_few_callers_has_the_stack() {
         Err(why) => skipped("stacks of samples", &why),
     }
 }
-
-#[test]
-fn a_thread_that_leaves_its_cpu_has_the_stack() {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let script = "sleep 0.02; sleep 0.02; sleep 0.02";
-    match watch(script, &folder.path().join("switches")) {
-        Ok(watched) if !watched.stops.is_empty() && cfg!(target_arch = "x86_64") => {
-            let mut short = watched.stops.iter().filter(|s| s.addresses.len() <= 6);
-            // A stop has no more of the stack than fits into its ring.
-            let stack = short.find_map(|stop| stop.stack.as_ref()).expect("a stack");
-            assert!(stack.sp > 1 << 40, "{stack:?}");
-            assert!((1..=32).contains(&stack.words.len()), "{stack:?}");
-            // Stacks of stops are not taken for those of samples.
-            let long = |s: &&workspan_perf::Sample| s.addresses.len() > 6;
-            assert!(
-                watched
-                    .samples
-                    .iter()
-                    .filter(long)
-                    .all(|s| s.stack.is_none())
-            );
-        }
-        Ok(_) => skipped(
-            "stacks of stops",
-            "the kernel takes no stacks of switches here",
-        ),
-        Err(why) => skipped("stacks of stops", &why),
-    }
-}

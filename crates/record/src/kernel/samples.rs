@@ -67,14 +67,12 @@ impl Samples {
         }
     }
 
-    /// Adds the program's frames to the stacks of these threads in system libraries: of samples,
-    /// and of context switches.
+    /// Adds the program's frames to the stacks of these threads' samples in system libraries.
     pub fn add_callers(&mut self, tids: impl Iterator<Item = u32>, mappings: &[Mapping]) {
         let mut unwinder = Unwinder::new(mappings);
         for tid in tids {
             let samples = self.by_tid.get_mut(&tid).into_iter().flatten();
-            let stops = self.stops.get_mut(&tid).into_iter().flatten();
-            for sample in samples.chain(stops) {
+            for sample in samples {
                 let Some(stack) = sample.stack.take() else {
                     continue;
                 };
