@@ -86,7 +86,8 @@ pub struct Finding {
     /// Worker-ticks lost to it.
     pub lost: u128,
     /// The weighted worker-ticks lost to it while every thread that could run had a CPU
-    /// ([`UndisturbedTime::weighted`]); of causes of blocked time only.
+    /// ([`UndisturbedTime::weighted`]), less for waits with few of them for their length; of causes
+    /// of blocked time only.
     pub undisturbed: f64,
     /// The numbers that show it.
     pub evidence: Evidence,
@@ -147,10 +148,9 @@ impl Causes {
         crate::warnings::percent(self.lost, self.total) < WORTH_NAMING
     }
 
-    /// The findings that lead a report, in descending order of loss, at most three: the largest
-    /// one, and of the others those that are [largest on a quiet machine](Causes::quiet_percent).
-    /// Empty if less than [`WORTH_NAMING`] of the worker time was lost. The largest one is always
-    /// included. Others need [`WORTH_A_FINDING`] of the total loss; or [`WORTH_A_FINDING`] of the
+    /// The findings that lead a report, in descending order of loss, at most three. Empty if less
+    /// than [`WORTH_NAMING`] of the worker time was lost. The largest one is always included, and
+    /// of the others those that cost [most on a quiet machine](Causes::quiet_percent). They need [`WORTH_A_FINDING`] of the total loss; or [`WORTH_A_FINDING`] of the
     /// loss that the load did not cause, and [`WORTH_NAMING`] of the worker time without that; or
     /// [`WORTH_A_FINDING`] of the worker time of a quiet machine
     /// ([`Causes::undisturbed_percent`]).

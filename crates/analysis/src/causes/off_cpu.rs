@@ -9,17 +9,10 @@ use workspan_dag::{NONE, OffCpuReason, StrandId};
 
 use super::Cause;
 use super::book::Book;
-use super::undisturbed::Undisturbed;
+use super::undisturbed::{Undisturbed, counted_part_of_wait};
 use super::wait_causes::WaitCauses;
 use crate::blocks::CodeBlock;
 use workspan_dag::Dag;
-
-/// The weighted undisturbed time of a wait of `ticks` ticks that counts. Its mean over waits is
-/// their length. Where it is much less, the wait was long because a thread with what it waited for
-/// was preempted; on a quiet machine hardly a thread would meet that one.
-fn of_wait(undisturbed: f64, ticks: u64) -> f64 {
-    undisturbed * (undisturbed / ticks.max(1) as f64).min(1.0)
-}
 
 /// The current state of a thread.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +92,6 @@ impl<'a> OffCpu<'a> {
         let now = &mut self.now[thread];
         let (since, ticks) = (now.since, time - now.since);
         let undisturbed = self.undisturbed.weighted - now.undisturbed_before;
-        let undisturbed = of_wait(undisturbed, ticks);
         (now.since, now.undisturbed_before) = (time, self.undisturbed.weighted);
         if now.strand == NONE || ticks == 0 {
             return;
@@ -128,6 +120,6 @@ impl<'a> OffCpu<'a> {
             }
         };
         let group = book.add(cause, key, u128::from(ticks), now.strand, ticks);
-        group.undisturbed += undisturbed;
+        group.undisturbed += counted_part_of_wait(undisturbed, ticks);
     }
 }

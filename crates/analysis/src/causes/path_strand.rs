@@ -52,13 +52,15 @@ impl<'a> PathStrands<'a> {
     }
 
     /// Whether the creator of `task` ran for half as long as `task` or more, from its create to the
-    /// wait before `next`.
+    /// wait before `next`. Not so for a thread: a program starts one for something else than half
+    /// of its own work.
     fn has_other_half(&self, task: TaskId, next: StrandId) -> bool {
         let (dag, strands) = (self.dag, &self.dag.strands);
         let creator = dag.tasks.creator[task as usize];
         let before = strands.prev[next as usize];
         if creator == NONE
             || before == NONE
+            || dag.is_thread_task(task)
             || strands.task[creator as usize] != strands.task[next as usize]
         {
             return false;
@@ -75,8 +77,7 @@ impl<'a> PathStrands<'a> {
     /// or of the children of one parent that no task joins. `task` must be on the path up to its
     /// end, and no other task of its phase may start later. A task may create a single child and do
     /// a similar amount of work itself before it waits, as halved loops and divide and conquer do.
-    /// Then its own half counts as the second task, unless the child is a thread: a program starts
-    /// one for something else than its own half.
+    /// Then its own half counts as the second task.
     fn phase_ended_by(&self, at: usize, task: TaskId) -> Option<u64> {
         let (dag, strands) = (self.dag, &self.dag.strands);
         let of_task = |p: &&(StrandId, _)| strands.task[p.0 as usize] == task;
@@ -100,9 +101,7 @@ impl<'a> PathStrands<'a> {
                     return None;
                 }
                 members.iter().for_each(|&m| add(m));
-                if tasks == 1 && !dag.is_thread_task(task) {
-                    tasks += u64::from(self.has_other_half(task, next));
-                }
+                tasks += u64::from(tasks == 1 && self.has_other_half(task, next));
             }
             None => {
                 let parent = dag.tasks.parent[task as usize];

@@ -28,6 +28,13 @@ pub struct UndisturbedTime {
     pub weighted: f64,
 }
 
+/// How much the undisturbed moments of a wait of `ticks` ticks count, whose weights add up to
+/// `weighted`. That is as much as the wait is long, on average over waits. Where it is much less,
+/// the wait was long because a thread that had what it waited for was preempted.
+pub(super) fn counted_part_of_wait(weighted: f64, ticks: u64) -> f64 {
+    weighted * (weighted / ticks.max(1) as f64).min(1.0)
+}
+
 /// Adds up the undisturbed moments up to now.
 pub(super) struct Undisturbed {
     /// The probability that a thread in a strand has a CPU if it can run.

@@ -1,9 +1,10 @@
 //! The party responsible for a loss: other programs or the program's own threads, this pool's
 //! workers or another's; and what a thread waited for without an edge.
 
-use workspan_analysis::causes::{Cause, Finding};
+use workspan_analysis::CodeBlock;
+use workspan_analysis::causes::{Cause, Causes, Evidence, Finding, UndisturbedTime};
 use workspan_analysis::{Options, Report, WaitKind, blocked_in, report};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, NONE};
 
 fn measured(header: &str, lines: &str) -> (Dag, Report) {
     let text = format!("{{\"workspan_trace\":1,\"steals\":\"child\",{header}}}\n{lines}");
@@ -88,15 +89,21 @@ fn more_threads_than_cpus_are_no_other_programs() {
     assert_eq!(lost(&report, Cause::Oversubscribed), 1400);
 }
 
+/// Two workers begin to run one task each.
+const BEGIN_OF_TWO: &str = "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
+     {\"ev\":\"create\",\"t\":0,\"w\":0,\"task\":0,\"child\":1,\"site\":\"a.rs:3\"}\n\
+     {\"ev\":\"resume\",\"t\":0,\"w\":0,\"task\":0}\n\
+     {\"ev\":\"begin\",\"t\":0,\"w\":1,\"task\":1}\n";
+/// Their tasks end at 2000 and 2001.
+const END_OF_TWO: &str = "{\"ev\":\"end\",\"t\":2000,\"w\":1,\"task\":1}\n\
+     {\"ev\":\"wait\",\"t\":2000,\"w\":0,\"task\":0}\n\
+     {\"ev\":\"resume\",\"t\":2000,\"w\":0,\"task\":0}\n\
+     {\"ev\":\"end\",\"t\":2001,\"w\":0,\"task\":0}\n";
+
 /// Two workers of which one is preempted for 96 of 100 ticks. Whenever it gets a CPU, it waits for
 /// a lock for `waits` ticks, or runs.
 fn rarely_beside_each_other(waits: u64) -> Report {
-    let mut lines = String::from(
-        "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
-         {\"ev\":\"create\",\"t\":0,\"w\":0,\"task\":0,\"child\":1,\"site\":\"a.rs:3\"}\n\
-         {\"ev\":\"resume\",\"t\":0,\"w\":0,\"task\":0}\n\
-         {\"ev\":\"begin\",\"t\":0,\"w\":1,\"task\":1}\n",
-    );
+    let mut lines = String::from(BEGIN_OF_TWO);
     for t in (0..2000).step_by(100) {
         let (on, ends) = (t + 96, t + 96 + waits);
         lines += &format!(
@@ -110,10 +117,7 @@ fn rarely_beside_each_other(waits: u64) -> Report {
             );
         }
     }
-    lines += "{\"ev\":\"end\",\"t\":2000,\"w\":1,\"task\":1}\n\
-              {\"ev\":\"wait\",\"t\":2000,\"w\":0,\"task\":0}\n\
-              {\"ev\":\"resume\",\"t\":2000,\"w\":0,\"task\":0}\n\
-              {\"ev\":\"end\",\"t\":2001,\"w\":0,\"task\":0}\n";
+    lines += END_OF_TWO;
     measured(r#""workers":2,"time_unit":"ns","cpus":2"#, &lines).1
 }
 
@@ -149,13 +153,10 @@ fn a_lock_is_found_where_the_threads_rarely_run_at_once() {
 /// Of 100 ticks, a worker is preempted for 40, waits for a lock for 20, and runs for 40. The holder
 /// is the other worker, which is preempted for `preempted` ticks of that wait.
 fn waits_for(preempted: u64) -> f64 {
-    let mut lines = String::from(
-        "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n\
-         {\"ev\":\"create\",\"t\":0,\"w\":0,\"task\":0,\"child\":1,\"site\":\"a.rs:3\"}\n\
-         {\"ev\":\"resume\",\"t\":0,\"w\":0,\"task\":0}\n\
-         {\"ev\":\"begin\",\"t\":0,\"w\":1,\"task\":1}\n\
-         {\"ev\":\"frame\",\"frame\":0,\"function\":\"lock\"}\n\
-         {\"ev\":\"stack\",\"stack\":0,\"frames\":[0]}\n",
+    let mut lines = format!(
+        "{BEGIN_OF_TWO}\
+         {{\"ev\":\"frame\",\"frame\":0,\"function\":\"lock\"}}\n\
+         {{\"ev\":\"stack\",\"stack\":0,\"frames\":[0]}}\n"
     );
     let mut line = |ev: &str, t: u64, more: &str| {
         lines += &format!("{{\"ev\":\"{ev}\",\"t\":{t},{more}}}\n");
@@ -172,10 +173,7 @@ fn waits_for(preempted: u64) -> f64 {
         }
         line("on", t + 60, "\"w\":1");
     }
-    line("end", 2000, "\"w\":1,\"task\":1");
-    line("wait", 2000, "\"w\":0,\"task\":0");
-    line("resume", 2000, "\"w\":0,\"task\":0");
-    line("end", 2001, "\"w\":0,\"task\":0");
+    lines += END_OF_TWO;
     let report = measured(r#""workers":2,"time_unit":"ns","cpus":2"#, &lines).1;
     let lock = finding(&report, Cause::Lock);
     report.causes.undisturbed_percent(lock).unwrap()
@@ -193,6 +191,84 @@ fn waits_for_a_preempted_holder_hardly_count() {
     // counts as much.
     let preempted = waits_for(18);
     assert!((0.2..0.3).contains(&preempted), "{preempted}");
+}
+
+/// In ticks of 1000: the load took 600. Of blocked time, `undisturbed` of 100 weighted ticks.
+fn finding_of(cause: Cause, lost: u128, undisturbed: f64) -> Finding {
+    Finding {
+        cause,
+        block: CodeBlock::whole_site(NONE),
+        strand: 0,
+        lost,
+        undisturbed,
+        evidence: Evidence {
+            strands: 9,
+            ..Evidence::default()
+        },
+    }
+}
+
+#[test]
+fn findings_are_listed_by_what_they_cost_on_a_quiet_machine() {
+    let mut by_cause = [0; Cause::ALL.len()];
+    by_cause[Cause::Descheduled as usize] = 600;
+    let causes = Causes {
+        total: 1000,
+        lost: 900,
+        undisturbed: UndisturbedTime {
+            ticks: 100,
+            weighted: 100.0,
+        },
+        by_cause,
+        places: vec![
+            finding_of(Cause::Descheduled, 600, 0.0),
+            finding_of(Cause::GrainCoarse, 120, 0.0),
+            finding_of(Cause::SerialStrand, 110, 0.0),
+            finding_of(Cause::Lock, 20, 40.0),
+            finding_of(Cause::Channel, 10, 5.0),
+        ],
+    };
+    // Of the 400 ticks that the load left, 30, 27.5 and 5 %; but of a quiet machine, 40 % the lock.
+    let of = |list: &[&Finding]| -> Vec<Cause> { list.iter().map(|f| f.cause).collect() };
+    let findings = causes.findings();
+    assert_eq!(
+        of(&findings),
+        [Cause::Descheduled, Cause::GrainCoarse, Cause::Lock]
+    );
+    let shown = causes.findings_program_first();
+    let order: Vec<(usize, Cause)> = shown.iter().map(|&(i, f)| (i, f.cause)).collect();
+    assert_eq!(
+        order,
+        [
+            (2, Cause::Lock),
+            (1, Cause::GrainCoarse),
+            (0, Cause::Descheduled)
+        ]
+    );
+}
+
+/// The root starts one task, runs beside it until 60, and waits for it until 100.
+#[test]
+fn a_thread_is_not_half_of_its_starters_work() {
+    let with = |more: &str| {
+        let lines = r#"{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":0,"w":0,"task":0,"child":1,"site":"a.rs:3"MORE}
+{"ev":"resume","t":0,"w":0,"task":0}
+{"ev":"begin","t":0,"w":1,"task":1}
+{"ev":"wait","t":60,"w":0,"task":0,"of":[1]}
+{"ev":"end","t":100,"w":1,"task":1}
+{"ev":"resume","t":100,"w":0,"task":0}
+{"ev":"end","t":100,"w":0,"task":0}
+"#;
+        let header = r#""workers":2,"time_unit":"ns""#;
+        let (_, report) = measured(header, &lines.replace("MORE", more));
+        (
+            lost(&report, Cause::GrainCoarse),
+            lost(&report, Cause::SerialStrand),
+        )
+    };
+    assert_eq!(with(""), (40, 0));
+    assert_eq!(with(",\"detached\":true,\"thread\":true"), (0, 40));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod sizes;
 mod stretched;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use workspan_analysis::{FreeTime, SiteRow, site_delays};
@@ -115,7 +115,6 @@ fn extras(model: &RunModel, analyses: &RunAnalyses, serial: Option<&RunModel>) -
         by_code,
         sizes,
     } = Sums::new(model);
-    let mut named = std::collections::BTreeSet::new();
     let statistics = analyses.statistics(model).ok();
     let stretched = serial.and_then(|serial| Stretched::new(serial, model, &analyses.report));
     let stretched = stretched.as_ref();
@@ -144,7 +143,6 @@ fn extras(model: &RunModel, analyses: &RunAnalyses, serial: Option<&RunModel>) -
             blocks: blocks[number]
                 .iter()
                 .take(most)
-                .inspect(|&&i| _ = named.insert(by_code[i].code))
                 .map(|&i| BlockExtra {
                     code: by_code[i].code,
                     work: by_code[i].work,
@@ -158,7 +156,9 @@ fn extras(model: &RunModel, analyses: &RunAnalyses, serial: Option<&RunModel>) -
     };
     // Sites that have numbers come first.
     let numbered = analyses.report.sites.iter().take(model.sites.places.len());
-    let sites = numbered.map(row).collect();
+    let sites: Vec<SiteExtra> = numbered.map(row).collect();
+    let blocks = sites.iter().flat_map(|site| &site.blocks);
+    let named: BTreeSet<u16> = blocks.map(|block| block.code).collect();
     let mut codes: BTreeMap<u16, CodeSizes> = BTreeMap::new();
     for of in &by_code {
         if named.contains(&of.code) {
