@@ -150,10 +150,10 @@ impl Causes {
 
     /// The findings that lead a report, in descending order of loss, at most three. Empty if less
     /// than [`WORTH_NAMING`] of the worker time was lost. The largest one is always included, and
-    /// of the others those that cost [most on a quiet machine](Causes::quiet_percent). They need [`WORTH_A_FINDING`] of the total loss; or [`WORTH_A_FINDING`] of the
-    /// loss that the load did not cause, and [`WORTH_NAMING`] of the worker time without that; or
-    /// [`WORTH_A_FINDING`] of the worker time of a quiet machine
-    /// ([`Causes::undisturbed_percent`]).
+    /// of the others those that cost [most on a quiet machine](Causes::quiet_percent). They need
+    /// [`WORTH_A_FINDING`] of the total loss; or [`WORTH_A_FINDING`] of the loss that the load did
+    /// not cause, and [`WORTH_NAMING`] of the worker time without that; or [`WORTH_A_FINDING`] of
+    /// the worker time of a quiet machine ([`Causes::undisturbed_percent`]).
     pub fn findings(&self) -> Vec<&Finding> {
         if self.is_little() {
             return Vec::new();
