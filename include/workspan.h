@@ -277,6 +277,16 @@ WORKSPAN_CALL_ void workspan_count(workspan_label *label, uint64_t increase) {
     WORKSPAN_DO_(counter(WORKSPAN_LABEL_, increase));
 }
 
+/* The size of the current task: the number of elements it works on. Views show it beside the task's name. It is the counter
+ * "size". */
+WORKSPAN_CALL_ void workspan_size(uint64_t elements) {
+    (void)elements;
+#ifndef WORKSPAN_OFF
+    static workspan_label label = WORKSPAN_LABEL("size");
+    workspan_count(&label, elements);
+#endif
+}
+
 /* Has the last of the run kept as a trace: `workspan record --ring 5s --on-call`. Otherwise nothing happens. */
 WORKSPAN_CALL_ void workspan_keep(void) {
 #ifndef WORKSPAN_OFF

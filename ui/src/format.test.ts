@@ -10,6 +10,7 @@ import {
   plainNumber,
   shortCount,
   roundSteps,
+  sized,
   ticks,
   time,
   multiple,
@@ -48,6 +49,18 @@ describe("times have three digits and a fitting unit", () => {
     expect(plainSpace(ticks(2_500_000, 2.5e9))).toBe("1.00 ms"));
   test("areas have the unit worker·s", () =>
     expect(plainSpace(workerSeconds(7.49))).toBe("7.49 worker·s"));
+});
+
+test("a name has the size of its task, or of the smallest and the largest one", () => {
+  expect(plainSpace(sized("merge", 1_250_000))).toBe("merge 1.25 M");
+  expect(plainSpace(sized("msort", [625_000, 1_250_000]))).toBe("msort 625 k–1.25 M");
+  // Sizes that look alike are one.
+  expect(plainSpace(sized("msort", [1_250_000, 1_250_001]))).toBe("msort 1.25 M");
+  expect([undefined, null, NaN].map((size) => sized("main", size))).toEqual([
+    "main",
+    "main",
+    "main",
+  ]);
 });
 
 test("percentages keep a useful digit", () => {

@@ -109,6 +109,18 @@ export function shortCount(n: number): string {
   return minus(String(Math.round(n)));
 }
 
+/**
+ * The name of a task or of its code with the number of elements that the task works on, or with the
+ * smallest and the largest number of several tasks: `msort 1.25 M`, `msort 625 k–1.25 M`. The name
+ * alone where that is not known.
+ */
+export function sized(name: string, size?: number | readonly [number, number] | null): string {
+  if (size === undefined || size === null || Number.isNaN(size)) return name;
+  const [least, most] = typeof size === "number" ? [size, size] : size;
+  const ends = [...new Set([shortCount(least), shortCount(most)])];
+  return `${name} ${ends.join("–")}`;
+}
+
 /** A place or a file without its folders: `sort.rs:37` of `src/sort.rs:37`. */
 export function fileName(label: string): string {
   return label.replace(/^.*[/\\](?=[^/\\]+$)/, "");

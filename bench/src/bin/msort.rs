@@ -1,13 +1,18 @@
-//! `msort [N] [GRAIN] [--merge serial|parallel]` sorts by merging. A serial last merge is a strand
+//! `msort [N] [GRAIN] [--merge serial|parallel] [--sizes yes]` sorts by merging. A serial last merge is a strand
 //! that reads everything, a parallel one is split like the sort. GRAIN are sorted serially.
+//! With `--sizes yes`, its tasks tell how many numbers they sort.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use workspan_bench::command::{Arguments, finish, timed};
 use workspan_bench::loops::{pfor_mut, pfor_reduce};
 use workspan_bench::numbers::mixed;
 
-const USAGE: &str = "msort [N=10000000] [GRAIN=20000] [--merge serial|parallel]";
+const USAGE: &str = "msort [N=10000000] [GRAIN=20000] [--merge serial|parallel] [--sizes yes]";
+
+/// Whether tasks tell their sizes.
+static TELLS_SIZES: AtomicBool = AtomicBool::new(false);
 
 type Merge = fn(&[u64], &[u64], &mut [u64], usize);
 
@@ -25,6 +30,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    TELLS_SIZES.store(arguments.option("sizes", "no") == "yes", Ordering::Relaxed);
     // Made and checked in parallel, so that the sort is what limits; by loops that have the same
     // tasks in C++.
     let (mut numbers, mut scratch) = (vec![0; n], vec![0; n]);
@@ -46,6 +52,7 @@ fn fingerprint(numbers: &[u64]) -> (u64, bool) {
 }
 
 fn msort(numbers: &mut [u64], scratch: &mut [u64], grain: usize, merge: Merge) {
+    tell_size(numbers);
     if numbers.len() <= grain {
         numbers.sort_unstable();
         return;
@@ -62,6 +69,7 @@ fn msort(numbers: &mut [u64], scratch: &mut [u64], grain: usize, merge: Merge) {
 
 /// Sorts `numbers` into `out`, so that a merge never has to copy back.
 fn msort_into(numbers: &mut [u64], out: &mut [u64], grain: usize, merge: Merge) {
+    tell_size(numbers);
     if numbers.len() <= grain {
         numbers.sort_unstable();
         out.copy_from_slice(numbers);
@@ -75,6 +83,12 @@ fn msort_into(numbers: &mut [u64], out: &mut [u64], grain: usize, merge: Merge) 
         || msort(a, out_a, grain, merge),
     );
     merge(a, b, out, grain);
+}
+
+fn tell_size(numbers: &[u64]) {
+    if TELLS_SIZES.load(Ordering::Relaxed) {
+        workspan_api::size(numbers.len() as u64);
+    }
 }
 
 fn merge_serial<'a>(mut a: &'a [u64], mut b: &'a [u64], out: &mut [u64]) {

@@ -29,7 +29,7 @@ mod site;
 mod table;
 mod task;
 
-pub use mark::{Label, Part, Region, Text, counter, keep, part, region, tree_region};
+pub use mark::{Label, Part, Region, Text, counter, keep, part, region, size, tree_region};
 pub use pool::{Pool, Thread, Worker, sleep, steal, steal_failed, thread};
 pub use scope::Scope;
 pub use signal::{Signal, wait_signals};

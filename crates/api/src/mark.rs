@@ -206,6 +206,23 @@ impl Drop for Part {
     }
 }
 
+/// Tells the size of the current task: the number of elements it works on. Views show it beside the
+/// name of the task and of its strands (MODEL.md §1). It is the counter `size`, so a task that tells
+/// several sizes has their sum.
+///
+/// ```
+/// fn sort(values: &mut [u64]) {
+///     workspan_api::size(values.len() as u64);
+///     values.sort_unstable();
+/// }
+/// sort(&mut [3, 1, 2]);
+/// ```
+#[inline]
+pub fn size(elements: u64) {
+    static SIZE: Label = Label::new("size");
+    counter(&SIZE, elements);
+}
+
 /// Adds to a counter in the current strand. That strand began at the last call of this library, or
 /// of the runtime, on this thread.
 ///

@@ -162,7 +162,9 @@ fn ends(dag: &Dag) -> Vec<Ends> {
     }
     releases.sort_unstable();
     let has_counters = |s: StrandId| {
-        let mut counters = dag.counters.iter();
+        // A task's size is the same for all pieces of its strands.
+        let sizes = crate::task_sizes::SIZE_COUNTER;
+        let mut counters = dag.counters.iter().filter(|c| c.name != sizes);
         counters.any(|c| c.values.binary_search_by_key(&s, |v| v.0).is_ok())
     };
     let is_inside = |cut: Cut| {

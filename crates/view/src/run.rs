@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use workspan_analysis::statistics::{Statistics, statistics};
 use workspan_analysis::{Error, Options, Report, StrandFacts, path_weight};
-use workspan_dag::{Dag, EdgeKind, StrandId, memory};
+use workspan_dag::{Dag, EdgeKind, StrandId, TaskSizes, memory};
 use workspan_reader::recorded::expand::Expander;
 
 use crate::api_error::ApiError;
@@ -40,6 +40,8 @@ pub struct RunModel {
     pub sites: Sites,
     /// Number of steals, counted as in MODEL.md §5.
     pub steals: u64,
+    /// The sizes that tasks told.
+    pub sizes: TaskSizes,
     /// The codes, in the order of `RunMeta.codes`, and the code of each strand.
     pub codes: Codes,
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workspan_analysis::{Options, report, stolen_strands, strand_facts_and_sites};
-use workspan_dag::{Dag, cancel, memory};
+use workspan_dag::{Dag, TaskSizes, cancel, memory};
 use workspan_reader::OpenOptions;
 
 use crate::api_error::ApiError;
@@ -296,6 +296,7 @@ pub fn model(dag: Dag, measured: &Options) -> Result<RunModel, workspan_analysis
         sites: Sites::new(sites, dag.places.len()),
         steals: stolen_strands(&dag).len() as u64,
         codes: Codes::new(&dag, |s| facts.weight.get(s as usize)),
+        sizes: TaskSizes::new(&dag),
         facts,
         begin,
         end,

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { codeColour } from "../codeColours";
 import { CodeLabel } from "../components/CodeLabel";
 import { paintOf } from "../components/widgets";
-import { count, plural, percent, plainNumber, ticks, rowLabel } from "../format";
+import { count, plural, percent, plainNumber, sized, ticks, rowLabel } from "../format";
 import { hover, runMeta, selection } from "../store";
 import { dark } from "../theme/theme";
 import { codeLabel, siteLabel } from "./nodeDrawing";
@@ -67,7 +67,7 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
                 selected?.kind === "strand" &&
                 selected.run === scene.id &&
                 selected.id === r.strand;
-              const name = codeLabel(scene.run, r.code);
+              const name = sized(codeLabel(scene.run, r.code), r.size);
               return (
                 <tr
                   key={r.strand}

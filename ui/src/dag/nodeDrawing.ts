@@ -4,7 +4,16 @@
 
 import { codeColour, greyCode } from "../codeColours";
 import { alpha, colour, mix, type Colour, type Item, type Tokens } from "../colors";
-import { count, fileName, percent, plainNumber, shortCount, ticks, rowLabel } from "../format";
+import {
+  count,
+  fileName,
+  percent,
+  plainNumber,
+  shortCount,
+  sized,
+  ticks,
+  rowLabel,
+} from "../format";
 import type { ColorBy } from "../store";
 import type { RunMeta } from "../data/contract";
 import type { DagNode } from "./model";
@@ -53,14 +62,16 @@ export const siteLabel = (meta: RunMeta, site: number): string => meta.sites[sit
 /**
  * The name of a node. A strand has its code's name; a task with others below it the name of the
  * function that creates it; a section that of the function that creates its tasks; a stretch of a
- * task that of the code that ran longest in it.
+ * task that of the code that ran longest in it. The size that a task told follows.
  */
 export function nameOf(n: DagNode, meta: RunMeta): string {
-  if (n.strand) return codeLabel(meta, n.strand.code);
+  if (n.strand) return sized(codeLabel(meta, n.strand.code), n.strand.size);
   const tells = n.folded?.section || (n.folded?.kind === "task" && n.folded.expandable);
   const site = tells ? meta.sites[n.folded!.site] : null;
-  if (site) return site.function ?? fileName(site.label);
-  return n.folded?.label || (n.folded ? codeLabel(meta, n.folded.code) : meta.name);
+  const size = n.folded?.size;
+  if (site) return sized(site.function ?? fileName(site.label), size);
+  if (!n.folded) return meta.name;
+  return sized(n.folded.label || codeLabel(meta, n.folded.code), size);
 }
 
 /** The steps of its task that a group holds, from the group's id; empty for other nodes. */

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useJson, valueOf } from "../answers";
 import type { InsideDetail, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
-import { count } from "../format";
+import { count, sized } from "../format";
 import { WhenAnswered } from "../components/placeholders";
 import { SourceAround, DrawerColumns, FactTable } from "./DrawerColumns";
 import { insideFacts, insideTaskFacts, strandFacts } from "./facts";
@@ -35,7 +35,7 @@ export function StrandDetails({
   return (
     <DrawerColumns
       close={close}
-      title={<span class="fn">{code?.label ?? "strand"}</span>}
+      title={<span class="fn">{sized(code?.label ?? "strand", detail?.size)}</span>}
       note={
         <>
           strand {count(id)}

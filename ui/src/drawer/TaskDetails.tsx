@@ -7,7 +7,7 @@ import type { ComponentChildren } from "preact";
 import { useJson, valueOf } from "../answers";
 import type { RunMeta, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
-import { count } from "../format";
+import { count, sized } from "../format";
 import { useTasksReport } from "../report/TasksReport";
 import type { Selection } from "../store";
 import { Choice } from "../components/widgets";
@@ -45,7 +45,10 @@ export function TaskDetails(p: {
 
 function nameOf(d: TaskDetail | undefined, r: RunMeta): string {
   const site = d && r.sites[d.site];
-  return d?.kind === "root" ? "root task" : (site?.function ?? site?.label ?? "task");
+  return sized(
+    d?.kind === "root" ? "root task" : (site?.function ?? site?.label ?? "task"),
+    d?.size,
+  );
 }
 
 function Subtree(p: {

@@ -3,16 +3,16 @@
 import { codeColour } from "../codeColours";
 import { ink, mix, tokens, type Colour } from "../colors";
 import type { RunMeta } from "../data/contract";
-import { fileName, percent, ticks } from "../format";
+import { fileName, percent, sized, ticks } from "../format";
 import type { FrameLook } from "./FlameGraph";
 import type { FlameNode } from "./tree";
 
-/** The code's name, or the function that creates the tasks of a site. */
+/** The code's name, or the function that creates the tasks of a site, with their sizes. */
 export function nameOf(n: FlameNode, r: RunMeta): string {
   if (n.code !== null) return r.codes[n.code]?.label ?? "other code";
   const site = r.sites[n.site];
-  if (!site || site.label === "root") return n.parent ? "other site" : r.name;
-  return site.function ?? fileName(site.label);
+  if (!site || site.label === "root") return sized(n.parent ? "other site" : r.name, n.sizes);
+  return sized(site.function ?? fileName(site.label), n.sizes);
 }
 
 export function placeOf(n: FlameNode, r: RunMeta): string {

@@ -12,6 +12,8 @@ export interface FlameNode {
   total: number;
   strands: number;
   stolen: number;
+  /** Of a site's tasks: the smallest and the largest size that they told. */
+  sizes?: readonly [number, number];
   /** Most time first. */
   children: FlameNode[];
   depth: number;
@@ -33,6 +35,7 @@ export function treeOf(flame: Flame): FlameNode | null {
       total: f.ticks + (f.omitted?.ticks ?? 0),
       strands: f.strands + (f.omitted?.strands ?? 0),
       stolen: f.stolen + (f.omitted?.stolen ?? 0),
+      ...(f.sizes && { sizes: f.sizes }),
       children: [],
       depth: parent ? parent.depth + 1 : 0,
       heaviest: f.code,

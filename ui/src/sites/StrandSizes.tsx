@@ -5,7 +5,7 @@
 
 import { codeColour } from "../codeColours";
 import type { CodeSizes, RunMeta } from "../data/contract";
-import { count, plural, plainNumber, ticks } from "../format";
+import { count, plural, plainNumber, shortCount, ticks } from "../format";
 import { showInTab } from "../store";
 import { dark } from "../theme/theme";
 import { paintOf, Swatch } from "../components/widgets";
@@ -20,6 +20,7 @@ export function StrandSizes({ of, label, run: r }: { of: CodeSizes; label: strin
   const tps = r.ticks_per_second;
   const colour = codeColour(r.codes, of.code, dark.value);
   const mostFree = Math.max(1, ...of.sizes.map((s) => s.free ?? 0));
+  const told = of.sizes.some((s) => s.size !== undefined);
   // The table shows the sizes with most time.
   const rest = {
     strands: of.count - of.sizes.reduce((n, s) => n + s.strands, 0),
@@ -50,6 +51,11 @@ export function StrandSizes({ of, label, run: r }: { of: CodeSizes; label: strin
       <table class="table" aria-label={`${label} by size`}>
         <thead>
           <tr>
+            {told && (
+              <th scope="col" title="Elements that the tasks work on, as the program told">
+                size
+              </th>
+            )}
             <th scope="col" title="CPU time, as far as it is known">
               mean length
             </th>
@@ -77,6 +83,7 @@ export function StrandSizes({ of, label, run: r }: { of: CodeSizes; label: strin
         <tbody>
           {of.sizes.map((s) => (
             <tr key={s.total} class={s === worst && (s.free ?? 0) > 0 ? "worst" : ""}>
+              {told && <td>{shortCount(s.size ?? 0)}</td>}
               <td>{ticks(s.total / s.strands, tps)}</td>
               <td>{count(s.strands)}</td>
               <td>{ticks(s.total, tps)}</td>
@@ -110,7 +117,7 @@ export function StrandSizes({ of, label, run: r }: { of: CodeSizes; label: strin
           ))}
           {rest.strands > 0 && (
             <tr class="rest faint">
-              <td>other sizes</td>
+              <td colSpan={told ? 2 : 1}>other sizes</td>
               <td>{count(rest.strands)}</td>
               <td>{ticks(rest.total, tps)}</td>
               <td colSpan={3} />

@@ -3,7 +3,7 @@
 import { runningWords } from "../components/sentences";
 import { READY_KINDS } from "./parallelismStrip";
 import type { Signal } from "@preact/signals";
-import { count, plural, percent, threeDigits, ticks as timeOf, rowLabel } from "../format";
+import { count, plural, percent, sized, threeDigits, ticks as timeOf, rowLabel } from "../format";
 import { FLAG } from "./strandBoxes";
 import { boxesOf } from "./selection";
 import { binAt } from "./hitTest";
@@ -99,7 +99,7 @@ function tooltipText(view: TimelineView, hit: Hit): { title: string; lines: Line
             ? "one strand for a whole subtree; the trace has only its sums"
             : "one strand for a whole subtree; zoom in to see it",
         ]);
-      return { title: code(b.code[i]!), lines };
+      return { title: sized(code(b.code[i]!), b.size[i]), lines };
     }
     case "column":
       return {

@@ -43,6 +43,8 @@ export class StrandBoxes {
   start = new Float64Array(0);
   end = new Float64Array(0);
   ready = new Float64Array(0);
+  /** The size that the strand's task told; NaN if it did not. */
+  size = new Float64Array(0);
   /** In pixels. */
   x0 = new Float64Array(0);
   x1 = new Float64Array(0);
@@ -83,6 +85,7 @@ export class StrandBoxes {
     this.start = more(this.start, Float64Array);
     this.end = more(this.end, Float64Array);
     this.ready = more(this.ready, Float64Array);
+    this.size = more(this.size, Float64Array);
     this.x0 = more(this.x0, Float64Array);
     this.x1 = more(this.x1, Float64Array);
   }
@@ -102,7 +105,21 @@ export class StrandBoxes {
       const data = slot.tile?.data;
       if (!data) continue;
       const p = data.planes as Record<string, Float64Array>;
-      const { id, row, start, end, task, code, site, level, flags, creates, end_kind, ready } = p;
+      const {
+        id,
+        row,
+        start,
+        end,
+        task,
+        code,
+        site,
+        level,
+        flags,
+        creates,
+        end_kind,
+        ready,
+        size,
+      } = p;
       if (!id || !row || !start || !end) continue;
       const cut = data.facts.truncated === true;
       this.truncated ||= cut;
@@ -145,6 +162,7 @@ export class StrandBoxes {
         this.start[n] = s;
         this.end[n] = e;
         this.ready[n] = ready?.[i] ?? NaN;
+        this.size[n] = size?.[i] ?? NaN;
         this.x0[n] = a;
         this.x1[n] = b;
       }
@@ -188,6 +206,7 @@ export class StrandBoxes {
       this.start,
       this.end,
       this.ready,
+      this.size,
       this.x0,
       this.x1,
     ]) {

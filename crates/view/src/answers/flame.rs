@@ -48,6 +48,9 @@ struct Frame {
     strands: u64,
     /// Ticks of strands that a thread stole.
     stolen: u64,
+    /// Of a site's tasks: the smallest and the largest size that they told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sizes: Option<(u64, u64)>,
     /// The sums over the frames below it that were omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<FrameSums>,
@@ -183,6 +186,7 @@ impl Tree {
             ticks: 0,
             strands: 0,
             stolen: 0,
+            sizes: None,
             omitted: None,
         };
         Tree {
@@ -206,6 +210,7 @@ impl Tree {
                 ticks: 0,
                 strands: 0,
                 stolen: 0,
+                sizes: None,
                 omitted: None,
             });
         }
@@ -238,6 +243,12 @@ impl Tree {
                     .unwrap_or_else(|| self.child(frame, site, None));
             }
             self.tasks[task as usize] = frame;
+            if let Some(size) = model.sizes.of(task) {
+                let sizes = self.frames[frame as usize]
+                    .sizes
+                    .get_or_insert((size, size));
+                *sizes = (sizes.0.min(size), sizes.1.max(size));
+            }
         }
         frame
     }

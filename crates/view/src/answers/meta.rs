@@ -157,6 +157,8 @@ struct Has<'a> {
     counters: Vec<&'a str>,
     leaps: bool,
     inside: bool,
+    /// Tasks told their sizes.
+    sizes: bool,
 }
 
 pub(crate) fn answer(session: &Session) -> Result<Reply, ApiError> {
@@ -224,6 +226,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
             counters: Vec::new(),
             leaps: false,
             inside: false,
+            sizes: false,
         },
         warnings: meta.warnings.clone(),
         unread: meta.unread.is_some(),
@@ -366,6 +369,7 @@ fn read<'a>(session: &'a Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError>
             counters: dag.counters.iter().map(|c| c.name.as_str()).collect(),
             leaps: leaps > 0,
             inside: session.mode == Mode::Server && dag.meta.read_folding.is_some(),
+            sizes: !model.sizes.is_empty(),
         },
         ..told(run, &dag.meta)
     })

@@ -77,7 +77,7 @@ struct CodeSizes {
     work: u64,
     critical: u64,
     count: u64,
-    /// The strands by weight, the lightest first.
+    /// The strands by the size of their tasks, or else by weight, the smallest first.
     sizes: Vec<Size>,
 }
 
@@ -289,7 +289,8 @@ impl Sums {
             of.spark.add(model, start, end);
             if let Some(free) = &free {
                 let sizes = sizes.entry(code).or_default();
-                sizes.add(model, weight, (start, end), free);
+                let size = model.sizes.of_strand(dag, s as StrandId);
+                sizes.add(model, (weight, size), (start, end), free);
             }
         }
         for list in &mut blocks {

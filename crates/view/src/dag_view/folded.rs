@@ -29,6 +29,9 @@ pub(crate) struct Folded {
     pub code: u16,
     pub label: String,
     pub task: TaskId,
+    /// The size that the task told; a group has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
     pub tasks: u64,
     pub strands: u64,
     pub children: usize,
@@ -172,6 +175,7 @@ pub(super) fn task(model: &RunModel, tree: &Index, task: TaskId, depends: Vec<St
         code: own,
         label: label(model, own),
         task,
+        size: model.sizes.of(task),
         tasks: all.tasks.get(i).saturating_add(inside.tasks),
         strands: all.strands.get(i).saturating_add(inside.strands),
         children: tree.children(task).count(),
@@ -271,6 +275,7 @@ pub(super) fn group(
         code: inside.code,
         label: label(model, inside.code),
         task,
+        size: None,
         tasks,
         strands,
         children,

@@ -33,6 +33,9 @@ pub(crate) enum Item {
 pub(crate) struct Strand {
     pub id: StrandId,
     pub task: TaskId,
+    /// The size that the task told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
     pub row: u16,
     pub start: u64,
     pub end: u64,
@@ -244,6 +247,7 @@ fn strand(
     Strand {
         id: s,
         task,
+        size: model.sizes.of_strand(dag, s),
         row: model.rows.of(dag.strands.thread[i]),
         start: since(dag.strands.start[i]),
         end: since(dag.strands.end[i]),

@@ -176,6 +176,7 @@ fn strand(
     Strand {
         id: tree.strand,
         task: dag.strands.task[outer],
+        size: None,
         row: model.rows.of(dag.strands.thread[outer]),
         start: since(model, of.start),
         end: since(model, of.end),
@@ -289,6 +290,7 @@ fn card(model: &RunModel, tree: &Tree, of: Index, steps: &[Step], id: &WithinId)
         code: code.0,
         label: label(model, code.0),
         task: dag.strands.task[outer],
+        size: None,
         tasks,
         strands,
         children: if is_task {

@@ -27,6 +27,9 @@ struct Row {
     code: u16,
     site: u16,
     row: u16,
+    /// The size that the tasks of its strands told, if it is the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
     strands: u64,
     weight: u64,
     start: u64,
@@ -39,7 +42,8 @@ struct Row {
     heaviest: u64,
 }
 
-/// `critical`: the path's strands, root first; consecutive strands of the same code are one row.
+/// `critical`: the path's strands, root first; consecutive strands of the same code, and of tasks of
+/// the same size, are one row.
 /// The weights of the rows add up to the span.
 ///
 /// # Errors
@@ -71,6 +75,7 @@ fn rows(model: &RunModel) -> Vec<Row> {
             code: model.codes.of(s),
             site: model.sites.of(dag.tasks.site[dag.strands.task[i] as usize]),
             row: model.rows.of(dag.strands.thread[i]),
+            size: model.sizes.of_strand(dag, s),
             strands: 1,
             weight,
             start: since(model, dag.strands.start[i]),
@@ -80,7 +85,7 @@ fn rows(model: &RunModel) -> Vec<Row> {
             heaviest: weight,
         };
         match rows.last_mut() {
-            Some(last) if last.code == row.code => join(last, &row),
+            Some(last) if last.code == row.code && last.size == row.size => join(last, &row),
             _ => rows.push(row),
         }
     }
@@ -90,6 +95,7 @@ fn rows(model: &RunModel) -> Vec<Row> {
 /// Joins `other` to `row`. The heaviest strand of both gives the joined row its place on the
 /// timeline and its site.
 fn join(row: &mut Row, other: &Row) {
+    row.size = row.size.filter(|&size| other.size == Some(size));
     row.strands += other.strands;
     row.weight = row.weight.saturating_add(other.weight);
     row.start = row.start.min(other.start);

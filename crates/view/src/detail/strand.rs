@@ -18,6 +18,9 @@ const MAX_FUNCTIONS: usize = 20;
 struct StrandDetail<'a> {
     id: StrandId,
     task: u32,
+    /// The size that the task told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
     /// Number of strands of that task.
     of: u32,
     row: u16,
@@ -99,6 +102,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
     Reply::json(&StrandDetail {
         id,
         task,
+        size: model.sizes.of_strand(dag, id),
         of,
         row: row(id),
         start: since(model, strands.start[i]),

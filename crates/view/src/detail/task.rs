@@ -20,6 +20,9 @@ const FIRST_CHILDREN: usize = 20;
 struct TaskDetail<'a> {
     task: TaskId,
     number: u64,
+    /// The size that it told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
     kind: &'static str,
     level: u32,
     site: u16,
@@ -93,6 +96,7 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
     Reply::json(&TaskDetail {
         task: id,
         number: dag.tasks.number(id),
+        size: model.sizes.of(id),
         kind: dag.tasks.kind[i].name(),
         level: dag.tasks.level[i],
         site: model.sites.of(dag.tasks.site[i]),

@@ -113,6 +113,13 @@ pub(super) fn planes(model: &RunModel, index: &Index, tile: &InTile) -> Planes {
     planes.plane("end_kind", all().map(|s| end_kind(model, s)));
     let ready = ready.iter().map(|r| r.map_or(f64::NAN, |r| since(r.0)));
     planes.plane("ready", ready);
+    if !model.sizes.is_empty() {
+        let size = |s| model.sizes.of_strand(dag, s);
+        planes.plane(
+            "size",
+            all().map(|s| size(s).map_or(f64::NAN, |n| n as f64)),
+        );
+    }
     planes
 }
 

@@ -16,5 +16,6 @@ mod pictures;
 mod served;
 mod stopping;
 mod stretch;
+mod task_sizes;
 mod two_workers;
 mod written;

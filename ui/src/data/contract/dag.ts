@@ -30,6 +30,8 @@ export interface DagStrand {
   kind: "strand";
   id: number;
   task: number;
+  /** The size that its task told (MODEL.md §1). */
+  size?: number;
   row: number;
   start: number;
   end: number;
@@ -74,6 +76,8 @@ export interface DagFolded {
   code: number;
   label: string;
   task: number;
+  /** The size that the task told; a group has none. */
+  size?: number;
   tasks: number;
   strands: number;
   children: number;

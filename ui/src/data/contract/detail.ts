@@ -4,6 +4,8 @@
 export interface StrandDetail {
   id: number;
   task: number;
+  /** The size that its task told (MODEL.md §1). */
+  size?: number;
   of: number;
   row: number;
   start: number;
@@ -127,6 +129,8 @@ export interface PlaceWords {
 export interface TaskDetail {
   task: number;
   number: number;
+  /** The size that it told. */
+  size?: number;
   kind: "root" | "deferred" | "inline" | "detached";
   level: number;
   site: number;

@@ -22,6 +22,8 @@ export interface Flame {
     strands: number;
     /** Ticks of strands of stolen tasks. */
     stolen: number;
+    /** Of a site's tasks: the smallest and the largest size that they told. */
+    sizes?: [number, number];
     /** Sums over the frames below it that were omitted. */
     omitted?: { ticks: number; strands: number; stolen: number };
   }[];

@@ -91,6 +91,7 @@ export interface RunMeta {
     counters: string[];
     leaps: boolean;
     /** Strands folded during reading can be opened (`inside`). */ inside: boolean;
+    /** Tasks told their sizes. */ sizes: boolean;
   };
   /** Full sentences. */
   warnings: string[];

@@ -84,12 +84,14 @@ export interface CodeSizes {
   critical: number;
   count: number;
   /**
-   * By weight (nearest power of two), the lightest first: number of strands, the sum of their
+   * By the size of their tasks if all told one, otherwise by weight (nearest power of two), the
+   * smallest first: the mean size, if by size, number of strands, the sum of their
    * weights, mean running strands during their runs, and ticks of free workers at that time,
    * divided equally among the strands that ran. `free` is null if some ran when records were
    * missing already.
    */
   sizes: {
+    size?: number;
     strands: number;
     total: number;
     spark: number[];

@@ -26,7 +26,8 @@
  * u32, row u16 (index into threads), start f64, end f64, task u32, code u16, site u16, level u16,
  * flags u8 (1 critical path, 2 ready path, 4 starts after a steal, 8 folded, 16 buried, 32 first of
  * its task, 64 folded, and the trace has only sums of its inside), creates u16, end_kind u8 (as
- * EndKind: 0 create, 1 wait, 2 yield, 3 signal, 4 end), ready f64 (NaN when it started at once).
+ * EndKind: 0 create, 1 wait, 2 yield, 3 signal, 4 end), ready f64 (NaN when it started at once),
+ * and only if has.sizes size f64 (that its task told, NaN unknown).
  */
 
 /**
@@ -59,7 +60,7 @@
  */
 
 /**
- * `critical?run`: the critical path, root first, with consecutive strands of the same code joined;
+ * `critical?run`: the critical path, root first, with consecutive strands of the same code and size joined;
  * at most 500 rows, for which the shortest are joined further.
  */
 export interface CriticalPath {
@@ -68,6 +69,8 @@ export interface CriticalPath {
     code: number;
     site: number;
     row: number;
+    /** The size that the tasks of its strands told, if it is the same. */
+    size?: number;
     strands: number;
     weight: number;
     start: number;

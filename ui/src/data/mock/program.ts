@@ -115,6 +115,7 @@ export function runMeta(id: string): RunMeta {
       counters: [],
       leaps: true,
       inside: false,
+      sizes: false,
     },
     overview: null,
     parts: [],
