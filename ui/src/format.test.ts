@@ -141,4 +141,6 @@ test("labels of code end with what tells them apart", () => {
   expect(labelEnd("after msort:56")).toBe(":56");
   expect(labelEnd("libm.so.6+0x8f")).toBe("+0x8f");
   expect(labelEnd("merge")).toBe("");
+  expect(labelEnd(sized("merge", 1_250_000))).toBe(" 1.25\u00a0M");
+  expect(labelEnd(sized("msort", [1, 1e4]))).toBe(" 1–10.0\u00a0k");
 });

@@ -190,5 +190,11 @@ export function rowLabel(run: Pick<RunMeta, "threads">, row: number): string {
   return run.threads[row]?.label ?? `thread ${row}`;
 }
 
-/** A label's line number or address, by which code of one function or library differs. */
-export const labelEnd = (label: string): string => /(?::\d+|\+0x[0-9a-f]+)$/.exec(label)?.[0] ?? "";
+/**
+ * A label's line number or address, by which code of one function or library differs, or the size
+ * that `sized` adds.
+ */
+export const labelEnd = (label: string): string =>
+  /(?::\d+|\+0x[0-9a-f]+| \d[\d.]*(?:\u00a0[kMGT])?(?:–\d[\d.]*(?:\u00a0[kMGT])?)?)$/.exec(
+    label,
+  )?.[0] ?? "";

@@ -1,6 +1,6 @@
-//! `msort [N] [GRAIN] [--merge serial|parallel] [--sizes yes]` sorts by merging. A serial last merge is a strand
-//! that reads everything, a parallel one is split like the sort. GRAIN are sorted serially.
-//! With `--sizes yes`, its tasks tell how many numbers they sort.
+//! `msort [N] [GRAIN] [--merge serial|parallel] [--sizes yes]` sorts by merging. A serial last
+//! merge is a strand that reads everything, a parallel one is split like the sort. GRAIN are sorted
+//! serially. With `--sizes yes`, its tasks tell how many numbers they sort.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};

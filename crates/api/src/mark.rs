@@ -207,8 +207,8 @@ impl Drop for Part {
 }
 
 /// Tells the size of the current task: the number of elements it works on. Views show it beside the
-/// name of the task and of its strands (MODEL.md §1). It is the counter `size`, so a task that tells
-/// several sizes has their sum.
+/// name of the task and of its strands (MODEL.md §1). It is the counter `size`, so a task that
+/// tells several sizes has their sum.
 ///
 /// ```
 /// fn sort(values: &mut [u64]) {

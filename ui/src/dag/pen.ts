@@ -62,8 +62,8 @@ const font = (h: TextStyle): string => `${h.weight ?? 400} ${h.size}px ${h.mono 
 const AFTER = "after ";
 
 /**
- * The text, shortened to `width` if necessary, with an ellipsis before a final line number, or that
- * number alone; empty if not even three letters fit.
+ * The text, shortened to `width` if necessary, with an ellipsis before a final line number or size,
+ * or that number alone; empty if not even three letters fit.
  */
 export function shorten(pen: Pen, words: string, width: number, how: TextStyle): string {
   if (width <= 0) return "";
@@ -75,7 +75,7 @@ export function shorten(pen: Pen, words: string, width: number, how: TextStyle):
   if (!line && words.startsWith(AFTER) && both.length <= AFTER.length + 2)
     return shortened(pen, `…${words.slice(AFTER.length)}`, "", width, how);
   if (both || !line) return both;
-  const alone = `…${line}`;
+  const alone = line.startsWith(" ") ? line.trim() : `…${line}`;
   return pen.measure(alone, how) <= width ? alone : shortened(pen, name, "", width, how);
 }
 

@@ -15,6 +15,11 @@ test("a name loses letters before its line number or address, and that number st
   expect(short("merge_serial", 3)).toBe("");
 });
 
+test("a name loses letters before the size of its task, and the size stays longest", () => {
+  expect(short("merge_serial 1.25\u00a0M", 12)).toBe("merge… 1.25\u00a0M");
+  expect(short("merge_serial 1.25\u00a0M", 8)).toBe("1.25\u00a0M");
+});
+
 test("of code after a call, a few letters are those of the call", () => {
   expect(short("after x264_open", 7)).toBe("…x264_…");
   expect(short("after x264_open", 12)).toBe("after x264_…");

@@ -42,8 +42,8 @@ struct Row {
     heaviest: u64,
 }
 
-/// `critical`: the path's strands, root first; consecutive strands of the same code, and of tasks of
-/// the same size, are one row.
+/// `critical`: the path's strands, root first; consecutive strands of the same code, and of tasks
+/// of the same size, are one row.
 /// The weights of the rows add up to the span.
 ///
 /// # Errors

@@ -60,7 +60,8 @@
  */
 
 /**
- * `critical?run`: the critical path, root first, with consecutive strands of the same code and size joined;
+ * `critical?run`: the critical path, root first, with consecutive strands of the same code and size
+ * joined;
  * at most 500 rows, for which the shortest are joined further.
  */
 export interface CriticalPath {

@@ -1,5 +1,5 @@
-//! The strands of one code by the size that their tasks told, or else by weight: their number, when they ran, and how busy the workers were
-//! meanwhile.
+//! The strands of one code by the size that their tasks told, or else by weight: their number, when
+//! they ran, and how busy the workers were meanwhile.
 
 use std::collections::BTreeMap;
 
