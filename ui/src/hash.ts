@@ -197,8 +197,9 @@ function readRows(text: string | null): RowsShown {
     height: height ?? ROWS_AT_START.height,
     sort: words.includes("busy") ? "busy" : ROWS_AT_START.sort,
     group:
-      (["pool", "process", "node", "tens"] as const).find((g) => words.includes(`by-${g}`)) ??
-      "none",
+      (["none", "pool", "process", "node", "tens"] as const).find((g) =>
+        words.includes(`by-${g}`),
+      ) ?? ROWS_AT_START.group,
     pinned: list("pin"),
     hidden: list("hide"),
   };

@@ -97,14 +97,15 @@ export const layout = signal<Layout>("time");
 export interface RowsShown {
   height: "auto" | "full" | "compact";
   sort: "worker" | "busy";
-  group: "none" | "pool" | "process" | "node" | "tens";
+  /** `auto`: by process or pool if there are several. */
+  group: "auto" | "none" | "pool" | "process" | "node" | "tens";
   pinned: readonly number[];
   hidden: readonly number[];
 }
 export const ROWS_AT_START: RowsShown = {
   height: "auto",
   sort: "worker",
-  group: "none",
+  group: "auto",
   pinned: [],
   hidden: [],
 };

@@ -14,17 +14,26 @@ import { workerSeconds, plural, time, pageUnits } from "../format";
 import { sameProgram } from "../frame/runLoading";
 import { announcement, compareBy, meta, other, run, runMeta, status, wholeRunOf } from "../store";
 import { dark } from "../theme/theme";
+import { sharedColour } from "../timeline/drawStacked";
 import { StackedTimelines } from "../timeline/StackedTimelines";
 import { BoundsChart } from "../components/BoundsChart";
 import type { Part } from "../components/timeBreakdown";
-import { Choice, RunBadge, Section } from "../components/widgets";
+import { Choice, RunBadge, Section, Swatch } from "../components/widgets";
 import { useWidth } from "../components/textWidth";
 import { StackedBar } from "../components/StackedBar";
 import { WhenAnswered, codeInBackticks, EmptyState } from "../components/placeholders";
 import { FurtherRuns, comparedRuns } from "./FurtherRuns";
-import { blockRows, compareCsv, quantityRows, regionRows, siteRows } from "./changes";
+import {
+  blockRows,
+  compareCsv,
+  quantityRows,
+  regionRows,
+  siteRows,
+  type ChangedPlace,
+} from "./changes";
 import { DagPictures } from "./DagPictures";
 import { FlameDifference } from "./FlameDifference";
+import { headline } from "./headline";
 import { OneRun } from "./OneRun";
 import { ChangesTable, WholeRunTable } from "./ChangeTables";
 import "./compare.css";
@@ -108,12 +117,10 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const pair = [one, two];
   const { title, doubt } = titleOf(c.words.title);
   const quantities = quantityRows(c.table);
+  const blocks = blockRows(c.table, c.codes, one, two);
+  const warnings = (c.table.warnings ?? []) as string[];
   const rows =
-    by.value === "code"
-      ? blockRows(c.table, c.codes, one, two)
-      : by.value === "site"
-        ? siteRows(c.table)
-        : regionRows(c.table);
+    by.value === "code" ? blocks : by.value === "site" ? siteRows(c.table) : regionRows(c.table);
   useEffect(
     () => registerExport({ tab: "compare", csv: () => compareCsv(quantities, rows) }),
     [c, by.value],
@@ -147,10 +154,15 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const [chart, width] = useWidth<HTMLDivElement>(330);
   return (
     <div class="compare scroll">
-      <h1 class={title.length > 70 ? "long" : ""}>{pageUnits(title)}</h1>
-      {[...c.words.lines, ...doubt].map((l, i) => (
-        <p key={i} class="why">
-          {codeInBackticks(pageUnits(l))}
+      <Title of={c} blocks={blocks} a={one} b={two} />
+      <p class="details">
+        {[title, ...c.words.lines.filter((l) => !warnings.includes(l)), ...doubt].map((l, i) => (
+          <span key={i}>{codeInBackticks(pageUnits(l))} </span>
+        ))}
+      </p>
+      {warnings.map((w) => (
+        <p key={w} class="why">
+          {codeInBackticks(pageUnits(w))}
         </p>
       ))}
       <div class="columns">
@@ -287,18 +299,31 @@ function Comparison({ of: c, a, b }: { of: Answer; a: string; b: string }) {
           )}
         </aside>
       </div>
-      {((c.table.warnings ?? []) as string[])
-        .filter((w) => !c.words.lines.includes(w))
-        .map((w) => (
-          <p key={w} class="noise-note">
-            {codeInBackticks(w)}
-          </p>
-        ))}
     </div>
   );
 }
 
-/** The first line has the change alone; its certainty follows as a sentence. */
+function Title(p: { of: Answer; blocks: readonly ChangedPlace[]; a: RunMeta; b: RunMeta }) {
+  const said = headline(p.of.table, p.blocks, p.a, p.b);
+  if (!said) return <h1>Two runs</h1>;
+  const { code, cause } = said;
+  const owner = code?.run === p.a.id ? p.a : p.b;
+  return (
+    <h1>
+      <RunBadge id={p.b.id} big /> {said.change}
+      {cause && ": "}
+      {code && (
+        <>
+          <Swatch of={sharedColour([p.a, p.b], owner, code.index, dark.value)} size={14} />{" "}
+          {code.name}{" "}
+        </>
+      )}
+      {cause}.
+    </h1>
+  );
+}
+
+/** The report's sentence has the change alone; its certainty follows as a sentence of its own. */
 function titleOf(words: string): { title: string; doubt: string[] } {
   const [title, ...rest] = words.split("; ");
   const doubt = rest.join("; ").replace(/\.$/, "");

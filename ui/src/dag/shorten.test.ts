@@ -16,7 +16,7 @@ test("a name loses letters before its line number or address, and that number st
 });
 
 test("a name loses letters before the size of its task, and the size stays longest", () => {
-  expect(short("merge_serial 1.25\u00a0M", 12)).toBe("merge… 1.25\u00a0M");
+  expect(short("merge_serial 1.25\u00a0M", 12)).toBe("merg… 1.25\u00a0M");
   expect(short("merge_serial 1.25\u00a0M", 8)).toBe("1.25\u00a0M");
 });
 

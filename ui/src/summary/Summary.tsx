@@ -24,13 +24,14 @@ import {
   pageUnits,
 } from "../format";
 import { run, runMeta, tab } from "../store";
+import { codeColour } from "../codeColours";
 import { tokens } from "../colors";
 import { Term } from "../terms/Term";
 import { colours, dark } from "../theme/theme";
 import { axisEnd, BoundsChart } from "../components/BoundsChart";
 import { breakdown, type Part } from "../components/timeBreakdown";
 import { errorMargin, isCounted, spanInterval } from "../components/estimates";
-import { Place, Section } from "../components/widgets";
+import { Place, Section, Swatch } from "../components/widgets";
 import { useWidth } from "../components/textWidth";
 import { StackedBar } from "../components/StackedBar";
 import { WhenAnswered, codeInBackticks, EmptyState } from "../components/placeholders";
@@ -41,6 +42,7 @@ import { Headline } from "./Headline";
 import { PartHeadline } from "./PartHeadline";
 import { hasNoLength, NoLength } from "./NoLength";
 import { RunningWorkers } from "./RunningWorkers";
+import { divide, NOTHING_SPARE, useSpareHeight } from "./spareHeight";
 import { Trust } from "./Trust";
 import { WorkerRows } from "./WorkerRows";
 import "./summary.css";
@@ -88,6 +90,7 @@ function FullSummary({ meta }: { meta: RunMeta }) {
   const noLength = hasNoLength(meta) && !meta.only;
   const isWide = width >= WIDE_PX && !noLength;
   const findings = valueOf(summary)?.findings ?? [];
+  const codes = isWide ? codeByTime(meta) : [];
   const head = meta.only ? (
     <WhenAnswered answer={report} what="the numbers" height={80}>
       {(rep) => <PartHeadline report={rep} run={meta} />}
@@ -126,19 +129,24 @@ function FullSummary({ meta }: { meta: RunMeta }) {
   const checked = summary.state === "there" &&
     summary.value.checked.length > 0 &&
     meta.elapsed > 0 && <CheckedCauses of={summary.value} />;
+  // A part has a clock of its own, and the rows have the run's.
+  const isTall = innerHeight >= TALL_PX && !meta.only;
+  const [what, spare] = useSpareHeight<HTMLDivElement>((px) =>
+    isWide && r
+      ? divide(px, Math.max(0, criticalSites(r).length - SITES.wide), codes.length, isTall)
+      : NOTHING_SPARE,
+  );
   const sites = r && (
-    <CriticalSites report={r} most={isWide && findings.length < 3 ? 10 : isWide ? 4 : 5} />
+    <CriticalSites report={r} most={isWide ? SITES.wide + spare.sites : SITES.narrow} />
   );
   const notes = r && <Notes report={r} run={meta} />;
   if (isWide) {
     const pair = (
       <div class="bounds-and-checks">
-        <SmallBounds bounds={bounds} run={meta} />
+        <SmallBounds bounds={bounds} run={meta} more={isTall ? spare.chart : 0} />
         {checked}
       </div>
     );
-    // A part has a clock of its own, and the rows have the run's.
-    const isTall = innerHeight >= TALL_PX && !meta.only;
     return (
       <div class="summary wide scroll" ref={ref}>
         <div class="story">{head}</div>
@@ -148,10 +156,11 @@ function FullSummary({ meta }: { meta: RunMeta }) {
           {strip}
           {isTall ? <WorkerRows run={meta} /> : pair}
         </div>
-        <div class="what">
+        <div class="what" ref={what}>
           {changes}
           {isTall && pair}
           {sites}
+          {spare.codes > 0 && <CodeByTime run={meta} codes={codes} most={spare.codes} />}
           {notes}
         </div>
       </div>
@@ -297,7 +306,12 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   );
 }
 
-function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: RunMeta }) {
+const BOUNDS_PX = 214;
+
+/** `more`: additional height. */
+function SmallBounds(p: { bounds: AnswerState<Bounds>; run: RunMeta; more?: number }) {
+  const { bounds, run: r } = p;
+  const height = BOUNDS_PX + (p.more ?? 0);
   const [ref, width] = useWidth<HTMLDivElement>(312);
   const t = tokens(dark.value);
   return (
@@ -310,7 +324,7 @@ function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: Run
       }
     >
       <div ref={ref}>
-        <WhenAnswered answer={bounds} what="the bounds" height={210} small>
+        <WhenAnswered answer={bounds} what="the bounds" height={height} small>
           {(b) => {
             const own = b.runs.find((x) => x.run === r.id);
             if (!own || !own.points.length || !(own.work > 0))
@@ -324,7 +338,7 @@ function SmallBounds({ bounds, run: r }: { bounds: AnswerState<Bounds>; run: Run
               <BoundsChart
                 compact
                 width={width}
-                height={214}
+                height={height}
                 most={axisEnd(measured)}
                 runs={[
                   {
@@ -395,6 +409,14 @@ function CheckedCauses({ of }: { of: Words }) {
   );
 }
 
+/** Number of spawn sites that are listed in any window. */
+const SITES = { narrow: 5, wide: 4 };
+/** Smallest share of the critical path for which a window's spare height is used. */
+const MIN_SITE_PERCENT = 0.05;
+
+const criticalSites = (rep: Report): any[] =>
+  (rep.sites as any[]).filter((s, i) => i < SITES.wide || s.critical_percent >= MIN_SITE_PERCENT);
+
 function CriticalSites({ report: rep, most }: { report: Report; most: number }) {
   const rows = (rep.sites as any[]).slice(0, most);
   if (rows.length === 0 || !(rep.span > 0)) return null;
@@ -421,6 +443,46 @@ function CriticalSites({ report: rep, most }: { report: Report; most: number }) 
           <span class="value">{percent(s.critical_percent / 100, 1)}</span>
         </div>
       ))}
+    </Section>
+  );
+}
+
+/** The run's code, most time first, as far as it is worth a row. */
+function codeByTime(meta: RunMeta): { index: number; ticks: number }[] {
+  const all = meta.codes.map((c, index) => ({ index, ticks: c.ticks }));
+  const total = all.reduce((sum, c) => sum + c.ticks, 0);
+  return all.filter((c) => c.ticks >= total * 1e-3).sort((x, y) => y.ticks - x.ticks);
+}
+
+/** Code blocks by the time of their strands. */
+function CodeByTime(p: { run: RunMeta; codes: ReturnType<typeof codeByTime>; most: number }) {
+  const total = p.run.codes.reduce((sum, c) => sum + c.ticks, 0);
+  return (
+    <Section
+      title="Code by time"
+      note="of its strands, on all workers"
+      end={
+        <button type="button" class="link" onClick={() => (tab.value = "flame")}>
+          flame graph →
+        </button>
+      }
+    >
+      {p.codes.slice(0, p.most).map(({ index, ticks: n }) => {
+        const code = p.run.codes[index]!;
+        return (
+          <div key={index} class="onpath timed">
+            <span class="name">
+              <Swatch of={codeColour(p.run.codes, index, dark.value)} />{" "}
+              <span class="fn">{code.label}</span>
+            </span>
+            <span class="meter">
+              <i style={{ width: `${(100 * n) / total}%` }} />
+            </span>
+            <span class="value">{ticks(n, p.run.ticks_per_second)}</span>
+            <span class="value">{percent(n / total, 1)}</span>
+          </div>
+        );
+      })}
     </Section>
   );
 }

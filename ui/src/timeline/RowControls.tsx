@@ -2,8 +2,8 @@
 
 import type { RunMeta } from "../data/contract";
 import { count, plural } from "../format";
-import { rowsShown, type RowsShown } from "../store";
-import { GROUPINGS, hasNodes, NO_NODES } from "./rowGroups";
+import { ROWS_AT_START, rowsShown, type RowsShown } from "../store";
+import { groupingOf, GROUPINGS, hasNodes, NO_NODES } from "./rowGroups";
 import { setRows } from "./rowOrder";
 
 /** Number of rows from which on height and sorting are offered. */
@@ -17,6 +17,7 @@ const HEIGHTS: [RowsShown["height"], string][] = [
 
 export function RowControls({ meta }: { meta: RunMeta }) {
   const shown = rowsShown.value;
+  const grouping = groupingOf(meta, shown);
   const { pinned, hidden } = shown;
   const changed = shown.height !== "auto" || shown.sort !== "worker";
   return (
@@ -62,19 +63,20 @@ export function RowControls({ meta }: { meta: RunMeta }) {
       )}
       {(meta.threads.length >= MIN_ROWS ||
         meta.pools.length > 0 ||
+        (meta.processes?.length ?? 0) > 1 ||
         hasNodes(meta) ||
-        shown.group !== "none") && (
+        grouping !== "none") && (
         <label class="tl-by">
           Group:
           <select
             aria-label="Groups of rows"
-            value={shown.group}
-            onChange={(e) =>
-              setRows(
-                { group: e.currentTarget.value as RowsShown["group"] },
-                `Rows grouped by ${e.currentTarget.value}`,
-              )
-            }
+            value={grouping}
+            onChange={(e) => {
+              const chosen = e.currentTarget.value as RowsShown["group"];
+              // The link has no grouping that the run would have without it.
+              const group = chosen === groupingOf(meta, ROWS_AT_START) ? "auto" : chosen;
+              setRows({ group }, `Rows grouped by ${chosen}`);
+            }}
           >
             {GROUPINGS.map(([group, name]) => {
               const missing = group === "node" && !hasNodes(meta);

@@ -2,9 +2,10 @@
 
 import { percent } from "../format";
 import { rowsOf } from "../store";
+import { drawRunning, drawVerdict, meanOf, poolVerdict } from "./groupAreas";
 import type { Pen } from "./pen";
 import type { Scene } from "./scene";
-import { HEAD_PX, headTop, laneMiddle, rowsEnd, rowTop, visibleRows } from "./verticalLayout";
+import { headTop, laneMiddle, rowsEnd, rowTop, visibleRows } from "./verticalLayout";
 
 /** Height of a row's name, in pixels. */
 const MIN_LABEL_PX = 14;
@@ -66,18 +67,36 @@ export function drawLabels(s: Scene, pen: Pen): void {
 
 /** Heads of the groups of rows. */
 export function drawHeads(s: Scene, pen: Pen): void {
-  const { rows } = s.bands;
+  const { rows, x0 } = s.bands;
   const width = rowsEnd(s.bands);
   const t = s.tokens;
   if (rows.heads.length === 0) return;
+  const hasAreas = rows.areas && !s.tiles.bare && s.meta.elapsed > 0;
+  const slots = hasAreas ? s.tiles.slots("rows", s.scale) : [];
   pen.clip(0, rows.y, width, rows.h, () => {
     rows.heads.forEach(({ group }, i) => {
       const y = headTop(rows, i);
-      if (y + HEAD_PX < rows.y || y > rows.y + rows.h) return;
-      pen.rect(0, y, width, HEAD_PX, t.inset);
-      pen.text(group.title, 16, y + 14, { size: 12, weight: 650, colour: t.fg });
-      const x = 24 + pen.textWidth(group.title, 12, 650);
-      pen.text(group.note, x, y + 14, { size: 11.5, colour: t.fg2 });
+      if (y + rows.head < rows.y || y > rows.y + rows.h) return;
+      pen.rect(0, y, width, rows.head, t.inset);
+      if (!rows.areas) {
+        pen.text(group.title, 16, y + 14, { size: 12, weight: 650, colour: t.fg });
+        const x = 24 + pen.textWidth(group.title, 12, 650);
+        pen.text(group.note, x, y + 14, { size: 11.5, colour: t.fg2 });
+        return;
+      }
+      const end = x0 - 10;
+      const mean = meanOf(s.meta, group);
+      pen.text(mean, end, y + 14, { size: 11.5, weight: 600, align: "right", colour: t.fg2 });
+      const room = end - 16 - ((mean && pen.textWidth(mean, 11.5, 600) + GAP_PX) || 0);
+      const title = shorten(pen, group.title, room, 12, 650);
+      pen.text(title, 16, y + 14, { size: 12, weight: 650, colour: t.fg });
+      const short = shorten(pen, group.short, end - 16, 11, 400);
+      pen.text(short, 16, y + 27, { size: 11, colour: t.fg3 });
+      if (!hasAreas) return;
+      const area = [y + 3, rows.head - 4] as const;
+      drawRunning(s, pen, slots, group, ...area);
+      const verdict = poolVerdict(s, group);
+      if (verdict) drawVerdict(s, pen, verdict, group, ...area);
     });
   });
 }

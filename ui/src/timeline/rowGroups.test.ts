@@ -13,7 +13,7 @@ import {
   visibleRows,
   type Rows,
 } from "./verticalLayout";
-import { arrangeRows } from "./rowGroups";
+import { arrangeRows, groupingOf } from "./rowGroups";
 
 const thread = (i: number, pool: number | null, worker = true): ThreadMeta => ({
   thread: i,
@@ -39,8 +39,9 @@ test("rows are sorted below the head of their pool, and other threads come last"
   expect(heads.map((h) => [h.at, h.group.title])).toEqual([
     [0, "Pool 1"],
     [2, "Pool 2"],
-    [4, "Threads outside the pool"],
+    [4, "Threads"],
   ]);
+  expect(heads[2]!.group.note).toMatch(/^outside the pool: T4/);
   expect(heads[0]!.group.note).toMatch(/^size 2 · built at main.rs:9 · W2, W0 · mean 25\s%/);
 });
 
@@ -72,6 +73,28 @@ test("a head takes room above its rows, and a point is on a head or a row", () =
     expect(rowAt(rows, y + 2)).toBeNull();
     expect(y).toBeLessThan(rowTop(rows, order[head.at]!));
   }
+});
+
+test("a head with an area is higher; tens and paper have none", () => {
+  const wanted = { width: 900, height: 700, rows: 5, scroll: 0, cpu: false, queue: false };
+  const headsOf = (group: "pool" | "tens", rowHeight: "auto" | "paper" = "auto") => {
+    const arranged = arrangeRows(run, { ...ROWS_AT_START, group });
+    const { rows } = layOutBands({ ...wanted, ...arranged, rowHeight, regionLanes: 0 });
+    return [rows.areas, rows.tops[0]];
+  };
+  expect(headsOf("pool")).toEqual([true, 32]);
+  expect(headsOf("tens")).toEqual([false, 20]);
+  expect(headsOf("pool", "paper")).toEqual([false, 20]);
+});
+
+test("several processes or pools are groups unless another grouping is chosen", () => {
+  const start = { group: "auto" as const };
+  expect(groupingOf(run, start)).toBe("pool");
+  expect(groupingOf(run, { group: "none" })).toBe("none");
+  expect(groupingOf({ ...run, pools: pools.slice(1) }, start)).toBe("none");
+  // A head for each row would only repeat it.
+  expect(groupingOf({ ...run, processes: ["a", "b", "c"] }, start)).toBe("pool");
+  expect(groupingOf({ ...run, processes: ["a", "b"] }, start)).toBe("process");
 });
 
 test("without ranks, all rows belong to one process", () => {

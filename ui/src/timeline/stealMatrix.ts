@@ -87,6 +87,13 @@ function pairsOf(all: Steals): [number, number, number][] {
     .sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
 }
 
+/** `rank 3 · W1` in less room: `3·W1`, or `W1`, or nothing. */
+export function shortName(label: string, fits: (words: string) => boolean): string {
+  const last = label.split(" · ").at(-1)!;
+  const short = label.replace(/^rank (\d+) · /, "$1·");
+  return [label, short, last].find(fits) ?? "";
+}
+
 export function drawMatrix(s: Scene, pen: Pen, all: Steals): void {
   const m = matrixAt(s, all);
   if (!m) return;
@@ -110,7 +117,9 @@ export function drawMatrix(s: Scene, pen: Pen, all: Steals): void {
       : `${steals} ${all.crowded ? "in and around the view" : "in view"}`;
   const scale = `rows steal from columns, up to ${count(most)} times`;
   const label = (row: number): string => s.meta.threads[row]?.label ?? "";
-  const name = (row: number): string => (m.by === 1 ? label(row) : "");
+  const fits = (words: string): boolean =>
+    !m.docked || pen.textWidth(words, 10, 400) <= MARGIN + NAMES_WIDTH - 18;
+  const name = (row: number): string => (m.by === 1 ? shortName(label(row), fits) : "");
   // Names if they fit: beside the rows, and below the columns.
   const rows = m.cell >= 11 ? Array.from({ length: m.n }, (_, i) => name(i)) : [];
   const beside = Math.max(0, ...rows.map((w) => pen.textWidth(w, 10, 400)));
@@ -121,9 +130,13 @@ export function drawMatrix(s: Scene, pen: Pen, all: Steals): void {
     pen.text(title, x, s.bands.minimap.y + 12, { size: 12, weight: 650, colour: t.fg });
     pen.text(scale, x, s.bands.minimap.y + 28, { size: 10.5, colour: t.fg2 });
     const [first] = pairs;
-    const words = first
-      ? `most: ${label(first[0])} from ${label(first[1])}, ${count(first[2])} times`
-      : "none in view";
+    const room = s.bands.width - x - 4;
+    const pair = first?.slice(0, 2).map((row) => {
+      const half = (words: string) => pen.textWidth(words, 11, 400) <= room / 2 - 45;
+      return shortName(label(row), half) || label(row);
+    });
+    const words =
+      first && pair ? `most: ${pair[0]} from ${pair[1]}, ${count(first[2])} times` : "none in view";
     const low = m.y + size + under + 18;
     pen.text(words, x, low, { size: 11, colour: t.fg2 });
     if (m.by > 1)
@@ -263,11 +276,9 @@ function drawSortedBusy(s: Scene, pen: Pen, x: number, y: number): void {
   const most = workers.find((w) => w.busy === shares[0]);
   const words = `${most?.label ?? ""} ${percent(shares[0]!, 0)} to ${percent(shares.at(-1)!, 0)}`;
   pen.text(words, x, base + 15, { size: 10.5, colour: t.fg2 });
-  pen.text("of the whole run", x + width, base + 15, {
-    size: 10.5,
-    colour: t.fg3,
-    align: "right",
-  });
+  const ofRun = "of the whole run";
+  if (pen.textWidth(words, 10.5) + pen.textWidth(ofRun, 10.5) + 8 <= width)
+    pen.text(ofRun, x + width, base + 15, { size: 10.5, colour: t.fg3, align: "right" });
 }
 
 /** The matrix cell under the pointer: its rows and the count. */

@@ -42,6 +42,9 @@ export interface Rows {
   /** The rows of full height among compact ones, with their own layout; null if all are alike. */
   full: Rows | null;
   heads: readonly { y: number; group: RowGroup }[];
+  /** Height of each head, and whether there is room for an area. */
+  head: number;
+  areas: boolean;
   /** By place: number of rows between a row and the head above it, or the first row. */
   since: Int32Array;
   /** Current and maximum scroll position. */
@@ -83,8 +86,9 @@ const MIN_COMPACT_ROWS = 48;
 /** Height of the lane of a pinned row among compact ones. */
 const PINNED_LANE = 18;
 
-/** Height of the head of a group of rows. */
-export const HEAD_PX = 20;
+/** Height of the head of a group of rows; and with an area of its running workers. */
+const HEAD_PX = 20;
+const HEAD_WITH_AREA_PX = 32;
 
 /** Height of the queue of waiting tasks below a lane. */
 const QUEUE = 12;
@@ -119,9 +123,11 @@ export function layOutBands(w: LayoutInput): Bands {
       count >= MIN_COMPACT_ROWS &&
       count * (full + LANE.least) > w.height - 200);
   const heads = w.heads ?? [];
+  const areas = !paper && heads.some((h) => h.group.area);
+  const head = areas ? HEAD_WITH_AREA_PX : HEAD_PX;
   const extra = low ? 1 : full;
   const lanes = paper ? PAPER_LANE : low ? COMPACT_LANE : LANE;
-  const usualRows = count * (extra + lanes.usual) + heads.length * HEAD_PX;
+  const usualRows = count * (extra + lanes.usual) + heads.length * head;
   // Short windows have a lower strip, so that rows stay visible; height that few rows leave over
   // goes to the strip first.
   const usual = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
@@ -148,7 +154,7 @@ export function layOutBands(w: LayoutInput): Bands {
   const isHigh = (row: number) => low && !paper && (w.pinned?.has(row) ?? false);
   const high = order.filter(isHigh).length;
   const highPitch = full + PINNED_LANE;
-  const room = (h - heads.length * HEAD_PX - high * highPitch) / Math.max(1, count - high);
+  const room = (h - heads.length * head - high * highPitch) / Math.max(1, count - high);
   const fits = Math.min(extra + most, Math.max(extra + lanes.least, room));
   const pitch = paper ? Math.floor(fits * 10) / 10 : Math.floor(fits);
   const lane = pitch - extra;
@@ -156,7 +162,7 @@ export function layOutBands(w: LayoutInput): Bands {
   const pitches = Float64Array.from(order.length ? order : [0], (row) =>
     isHigh(row) ? highPitch : pitch,
   );
-  const stood = stackRows(pitches, heads);
+  const stood = stackRows(pitches, heads, head);
   const overflow = Math.max(0, stood.total - h);
   const rows: Rows = {
     y,
@@ -173,6 +179,8 @@ export function layOutBands(w: LayoutInput): Bands {
     pitches,
     full: null,
     ...stood,
+    head,
+    areas,
     scroll: Math.min(Math.max(0, w.scroll), overflow),
     most: overflow,
   };
@@ -227,6 +235,7 @@ function placesOf(
 function stackRows(
   pitches: Float64Array,
   wanted: RowArrangement["heads"],
+  headPx: number,
 ): Pick<Rows, "tops" | "total" | "heads" | "since"> {
   const count = pitches.length;
   const tops = new Float64Array(count);
@@ -237,7 +246,7 @@ function stackRows(
     const head = wanted[next];
     if (head?.at === place) {
       heads.push({ y, group: head.group });
-      y += HEAD_PX;
+      y += headPx;
       next++;
       first = place;
     }
@@ -283,7 +292,7 @@ export function rowAt(r: Rows, y: number): number | null {
 export function headAt(r: Rows, y: number): RowGroup | null {
   if (y < r.y || y >= r.y + r.h) return null;
   const at = y - r.y + r.scroll;
-  return r.heads.find((head) => at >= head.y && at < head.y + HEAD_PX)?.group ?? null;
+  return r.heads.find((head) => at >= head.y && at < head.y + r.head)?.group ?? null;
 }
 
 /** The scroll position, nearest to the current one, at which a row is fully visible. */
@@ -292,7 +301,7 @@ export function scrollTo(r: Rows, row: number): number {
   const place = r.place[row]!;
   const top = r.tops[place]!;
   // The first row of a group is shown with its head.
-  const head = r.heads.some((h) => h.y + HEAD_PX === top) ? HEAD_PX : 0;
+  const head = r.heads.some((h) => h.y + r.head === top) ? r.head : 0;
   if (top - head < r.scroll) return top - head;
   return Math.min(r.most, Math.max(r.scroll, top + r.pitches[place]! - r.h));
 }
