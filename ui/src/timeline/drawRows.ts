@@ -283,13 +283,13 @@ export function drawBoxes(s: Scene, pen: Pen): void {
   pen.rects(s.blocked, { ground: "blocked" }, 0, 0.7);
 }
 
-/** Names: label and time, label, or nothing. Drawn last, so that paths do not cross them. */
+/** Names: label and time, label, the size of the task, or nothing. Drawn last, so that paths do not cross them. */
 export function drawNames(s: Scene, pen: Pen, b = s.boxes): void {
   const { rows } = s.bands;
   if (rows.lane < 11) return;
   const right = s.scale.x0 + s.scale.width;
   const bright = undimmedItems(s.selection);
-  const size = rows.lane < 15 ? 10 : 11.5;
+  const fontSize = rows.lane < 15 ? 10 : 11.5;
   const facts = { code: 0, site: 0, row: 0, level: 0, critical: false, readyPath: false };
   let left = 400;
   for (let i = 0; i < b.n && left > 0; i++) {
@@ -299,14 +299,17 @@ export function drawNames(s: Scene, pen: Pen, b = s.boxes): void {
     if (w < 24 || (!b.inside && s.inner.folded.has(b.id[i]!))) continue;
     const bySite = s.colorBy === "site";
     let name = (bySite ? s.meta.sites[b.site[i]!]?.label : s.meta.codes[b.code[i]!]?.label) ?? "";
+    const size = sized("", b.size[i]).trim();
     name = sized(name, b.size[i]);
     if (b.flags[i]! & FLAG.folded) name = `${name} (folded)`;
     const full = `${name} · ${timeOf(b.end[i]! - b.start[i]!, s.meta.ticks_per_second)}`;
-    const text = hasRoom(pen, full, size, w - 14)
+    const text = hasRoom(pen, full, fontSize, w - 14)
       ? full
-      : hasRoom(pen, name, size, w - 10)
+      : hasRoom(pen, name, fontSize, w - 10)
         ? name
-        : "";
+        : size !== "" && hasRoom(pen, size, fontSize, w - 10)
+          ? size
+          : "";
     if (!text) continue;
     readFacts(b, i, facts);
     const colour = s.palette.of(facts);
@@ -316,9 +319,13 @@ export function drawNames(s: Scene, pen: Pen, b = s.boxes): void {
     left--;
     const y = laneMiddle(rows, b.row[i]!) + (b.inside ? 4.5 - FOLDED_EDGE_PX / 2 : 4.5);
     // Patterns of time off the CPU would cross the text.
-    pen.rects([x0 + 4, y - size + 0.5, pen.textWidth(text, size, 600) + 6, size + 3], fill, 3);
+    pen.rects(
+      [x0 + 4, y - fontSize + 0.5, pen.textWidth(text, fontSize, 600) + 6, fontSize + 3],
+      fill,
+      3,
+    );
     pen.text(text, x0 + 7, y, {
-      size,
+      size: fontSize,
       weight: 600,
       colour: dimmed ? s.tokens.fg3 : colour.ink,
       halo: fill,
