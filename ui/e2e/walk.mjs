@@ -66,7 +66,10 @@ try {
         await page.waitForLoadState("networkidle");
         // A large run is shown before it is read completely.
         await page.waitForFunction(
-          () => !/Still reading|An overview of what ran when/.test(document.body.innerText),
+          () =>
+            !/[Ss]till (being )?read|Loading (the|where)|An overview of what ran/.test(
+              document.body.innerText,
+            ),
           null,
           { timeout: 120_000 },
         );

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { codeColour } from "../codeColours";
+import { shortName } from "../timeline/names";
 import { CodeLabel } from "../components/CodeLabel";
 import { paintOf } from "../components/widgets";
 import { count, plural, percent, plainNumber, sized, ticks, rowLabel } from "../format";
@@ -10,6 +11,9 @@ import { dark } from "../theme/theme";
 import { codeLabel, siteLabel } from "./nodeDrawing";
 import type { Scene } from "./scene";
 import { selectStrand } from "./selection";
+
+/** Longest name of a worker that leaves room for the code. */
+const MAX_WORKER_CHARS = 6;
 
 function Swatch({ scene, code }: { scene: Scene; code: number }) {
   const c = codeColour(scene.run.codes, code, dark.value);
@@ -35,6 +39,11 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
   const told = path.rows.filter((r) => r.weight >= path.span / 2000);
   const rest = path.rows.length - told.length;
   const biggest = largest(path.rows) ?? path.rows[0]!;
+  // A rank's worker has a long name, which would take the room of the code's.
+  const nameOf = (row: number) => {
+    const label = rowLabel(scene.run, row);
+    return shortName(label, (words) => words.length <= MAX_WORKER_CHARS) || label;
+  };
   return (
     <section>
       <h2>
@@ -88,8 +97,11 @@ export function CriticalPathList({ scene }: { scene: Scene }) {
                       {r.strands > 1 && <small>×{count(r.strands)}</small>}
                     </button>
                   </td>
-                  <td class={`dag-dim ${rowLabel(scene.run, r.row).length > 5 ? "dag-long" : ""}`}>
-                    {rowLabel(scene.run, r.row)}
+                  <td
+                    class={`dag-dim ${nameOf(r.row).length > 5 ? "dag-long" : ""}`}
+                    title={rowLabel(scene.run, r.row)}
+                  >
+                    {nameOf(r.row)}
                   </td>
                   <td class="dag-share">
                     <i

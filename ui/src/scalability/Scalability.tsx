@@ -4,7 +4,8 @@
  */
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { useJson } from "../answers";
 import { runColour } from "../colors";
 import { register } from "../commands";
@@ -37,6 +38,32 @@ export function Scalability() {
   );
 }
 
+const CHART_PX = { least: 240, most: 1400, below: 18 };
+
+/** The height that the rest of the view leaves for its chart, so that notes stay in sight. */
+function useRoomForChart(chart: RefObject<HTMLDivElement | null>): number {
+  const [height, setHeight] = useState(Math.max(320, innerHeight - 270));
+  const measure = () => {
+    const view = chart.current?.parentElement;
+    const last = view?.lastElementChild;
+    if (!chart.current || !view || !last) return;
+    const content = last.getBoundingClientRect().bottom - view.getBoundingClientRect().top;
+    const others = content + view.scrollTop - chart.current.offsetHeight;
+    const room = Math.floor(view.clientHeight - others - CHART_PX.below);
+    const fits = Math.max(CHART_PX.least, Math.min(CHART_PX.most, room));
+    setHeight((before) => (Math.abs(before - fits) < 2 ? before : fits));
+  };
+  useLayoutEffect(measure);
+  useLayoutEffect(() => {
+    const view = chart.current?.parentElement;
+    if (!view) return;
+    const watch = new ResizeObserver(measure);
+    watch.observe(view);
+    return () => watch.disconnect();
+  }, []);
+  return height;
+}
+
 /** Bounds and points of the runs of one program. */
 export function ofProgram(b: Bounds, name: string, nameOf: (id: string) => string): Bounds {
   const same = (x: { run: string }) => nameOf(x.run) === name;
@@ -50,7 +77,7 @@ function BoundsView({ bounds: all }: { bounds: Bounds }) {
   const everything = useSignal(false);
   const estimate = useEstimated();
   const [ref, width] = useWidth<HTMLDivElement>(900);
-  const height = Math.max(320, Math.min(1400, innerHeight - 270));
+  const height = useRoomForChart(ref);
   // Runs of other programs say nothing about this one.
   const sameProgram = ofProgram(all, runMeta()?.name ?? "", (id) => runMeta(id)?.name ?? "");
   const others = all.runs.length - sameProgram.runs.length;

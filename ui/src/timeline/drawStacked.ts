@@ -10,6 +10,7 @@ import { axisTime as labelAt, percent, time as seconds } from "../format";
 import type { Layer } from "../store";
 import { tileStyle } from "./tileStyle";
 import { lutOf, marksOf } from "./boxColours";
+import { shortName } from "./names";
 import { LINES, RUN_KINDS } from "./raster";
 import type { Pen } from "./pen";
 import { profileColumns, steppedArea } from "./parallelismProfile";
@@ -287,13 +288,15 @@ function drawRun(
     if (lane >= MIN_MARKED)
       MARKS.forEach((mark, i) => pen.rects(runs[RUN_KINDS.length + i]!, { texture: mark }));
   });
-  for (const row of labelledRows(rows, pitch))
+  for (const row of labelledRows(rows, pitch)) {
+    const label = meta.threads[row]?.label ?? "";
     pen.text(
-      meta.threads[row]?.label.slice(0, 6) ?? "",
+      shortName(label, (words) => words.length <= 6) || label.slice(0, 6),
       MARGIN - 6,
       base + 5 + row * pitch + lane / 2 + 4,
       { align: "right", size: 10.5, colour: t.fg3 },
     );
+  }
   const end = pixel(scale, meta.elapsed);
   if (end >= scale.x0 && end <= scale.x0 + scale.width + 1)
     pen.rect(end - 0.5, top, 1.4, strip + 5 + rows * pitch, t.fg);

@@ -25,3 +25,10 @@ function countsOf(names: readonly string[]): Map<string, number> {
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
 }
+
+/** `rank 3 · W1` in less room: `3·W1`, or `W1`, or nothing. */
+export function shortName(label: string, fits: (words: string) => boolean): string {
+  const last = label.split(" · ").at(-1)!;
+  const short = label.replace(/^rank (\d+) · /, "$1·");
+  return [label, short, last].find(fits) ?? "";
+}

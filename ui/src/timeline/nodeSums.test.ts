@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { RunMeta } from "../data/contract";
-import { nodeSums, shortName } from "./stealMatrix";
+import { nodeSums } from "./stealMatrix";
 
 const rowsOn = (...nodes: (number | undefined)[]) =>
   ({ threads: nodes.map((node) => ({ node })) }) as unknown as RunMeta;
@@ -24,12 +24,4 @@ it("adds the steals up within and between NUMA nodes", () => {
   });
   expect(nodeSums(rowsOn(0, 0, 0), pairs)).toBeNull();
   expect(nodeSums(rowsOn(undefined, undefined), pairs)).toBeNull();
-});
-
-it("names rows as far as there is room beside the matrix", () => {
-  const upTo = (n: number) => (words: string) => words.length <= n;
-  expect(shortName("rank 3 · W1", upTo(20))).toBe("rank 3 · W1");
-  expect(shortName("rank 3 · W1", upTo(5))).toBe("3·W1");
-  expect(shortName("solve · W1", upTo(5))).toBe("W1");
-  expect(shortName("a thread's long name", upTo(5))).toBe("");
 });

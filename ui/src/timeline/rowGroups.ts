@@ -162,5 +162,5 @@ function titleOf(
     tens: first === last ? label(first) : `${label(first)} to ${label(last)}`,
   };
   if (kind === "threads") note[0] = `outside the pool: ${counted}`;
-  return { title: titles[kind]!, note: note.filter(Boolean).join(" · "), short: note[0]! };
+  return { title: titles[kind]!, note: note.filter(Boolean).join(" · "), short: counted };
 }

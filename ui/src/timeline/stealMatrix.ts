@@ -7,6 +7,7 @@ import { count, percent } from "../format";
 import type { RunMeta } from "../data/contract";
 import type { Layer } from "../store";
 import { hasLayer } from "./layers";
+import { shortName } from "./names";
 import type { Pen } from "./pen";
 import type { Scene } from "./scene";
 import type { Steals } from "./steals";
@@ -87,13 +88,6 @@ function pairsOf(all: Steals): [number, number, number][] {
     .sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
 }
 
-/** `rank 3 · W1` in less room: `3·W1`, or `W1`, or nothing. */
-export function shortName(label: string, fits: (words: string) => boolean): string {
-  const last = label.split(" · ").at(-1)!;
-  const short = label.replace(/^rank (\d+) · /, "$1·");
-  return [label, short, last].find(fits) ?? "";
-}
-
 export function drawMatrix(s: Scene, pen: Pen, all: Steals): void {
   const m = matrixAt(s, all);
   if (!m) return;
@@ -132,7 +126,7 @@ export function drawMatrix(s: Scene, pen: Pen, all: Steals): void {
     const [first] = pairs;
     const room = s.bands.width - x - 4;
     const pair = first?.slice(0, 2).map((row) => {
-      const half = (words: string) => pen.textWidth(words, 11, 400) <= room / 2 - 45;
+      const half = (words: string) => pen.textWidth(words, 11, 400) <= room / 2 - 62;
       return shortName(label(row), half) || label(row);
     });
     const words =
