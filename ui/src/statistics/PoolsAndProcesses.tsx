@@ -101,12 +101,12 @@ export function Pools({ report, run: r }: { report: Report; run: RunMeta }) {
 export function Processes({ report, run: r }: { report: Report; run: RunMeta }) {
   const processes = (report.processes ?? []) as Process[];
   if (processes.length === 0) return null;
+  // Nothing of other processes' waits for each other was recorded.
+  const ranked = processes.some((p) => p.rank !== null);
   const t = (n: number) => ticks(n, r.ticks_per_second);
   return (
     <section aria-label="Processes">
-      <h2>
-        Processes <span>waits for other processes in MPI calls</span>
-      </h2>
+      <h2>Processes {ranked && <span>waits for other processes in MPI calls</span>}</h2>
       <table class="table" aria-label="Processes of the run">
         <thead>
           <tr>
@@ -128,11 +128,15 @@ export function Processes({ report, run: r }: { report: Report; run: RunMeta }) 
             <th scope="col">
               <Term of="blocked" />
             </th>
-            <th scope="col">waited for others</th>
-            <th scope="col">others waited for it</th>
-            <th scope="col" title="In calls of MPI, without waits for a late rank">
-              communication
-            </th>
+            {ranked && (
+              <>
+                <th scope="col">waited for others</th>
+                <th scope="col">others waited for it</th>
+                <th scope="col" title="In calls of MPI, without waits for a late rank">
+                  communication
+                </th>
+              </>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -146,9 +150,13 @@ export function Processes({ report, run: r }: { report: Report; run: RunMeta }) 
               <td class="c-work">{t(p.work)}</td>
               <td class="c-descheduled">{t(p.descheduled)}</td>
               <td class="c-blocked">{t(p.blocked)}</td>
-              <td class="c-waited">{t(p.waited)}</td>
-              <td class="c-awaited">{t(p.awaited)}</td>
-              <td class="c-communication">{t(p.communication)}</td>
+              {ranked && (
+                <>
+                  <td class="c-waited">{t(p.waited)}</td>
+                  <td class="c-awaited">{t(p.awaited)}</td>
+                  <td class="c-communication">{t(p.communication)}</td>
+                </>
+              )}
             </tr>
           ))}
         </tbody>
