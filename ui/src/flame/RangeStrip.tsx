@@ -11,7 +11,7 @@ import { requests } from "../data/requests";
 import { axisTime, roundSteps, ticks } from "../format";
 import { columns } from "../summary/RunningWorkers";
 import { useWidth } from "../components/textWidth";
-import { rangeAfterDrag, rangeAfterKey, type Range, type Side } from "./range";
+import { rangeAfterDrag, rangeAfterKey, targetsOf, type Range, type Side } from "./range";
 
 const HEIGHT = 44;
 /** Height of the axis below. */
@@ -90,6 +90,7 @@ export function RangeStrip(p: {
   const perSecond = r.ticks_per_second;
   const marks = roundSteps(0, r.elapsed / perSecond, Math.max(2, Math.floor(width / 110)));
   const whole = shown ?? { t0: 0, t1: r.elapsed };
+  const targets = targetsOf(x(whole.t0), x(whole.t1), width, TARGET);
   return (
     <div
       class="range-strip"
@@ -145,8 +146,6 @@ export function RangeStrip(p: {
       </svg>
       {(["start", "end"] as const).map((side) => {
         const t = side === "start" ? whole.t0 : whole.t1;
-        // Targets lie outside of the range, so that those of a short one do not overlap.
-        const from = side === "start" ? x(t) - TARGET : x(t);
         return (
           <span
             key={side}
@@ -158,7 +157,7 @@ export function RangeStrip(p: {
             aria-valuemax={r.elapsed}
             aria-valuenow={t}
             aria-valuetext={ticks(t, perSecond)}
-            style={{ left: `${Math.min(width - TARGET, Math.max(0, from))}px` }}
+            style={{ left: `${targets[side]}px` }}
             onKeyDown={(e) => key(e, side)}
           />
         );

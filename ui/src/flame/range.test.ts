@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rangeAfterDrag, rangeAfterKey } from "./range";
+import { rangeAfterDrag, rangeAfterKey, targetsOf } from "./range";
 
 const old = { t0: 200, t1: 400 };
 
@@ -26,4 +26,12 @@ test("keys move an end by a hundredth or a tenth of the run and never past the o
   expect(rangeAfterKey(null, "end", "ArrowLeft", false, 1000)).toEqual({ t0: 0, t1: 990 });
   expect(rangeAfterKey(old, "end", "End", false, 1000)).toEqual({ t0: 200, t1: 1000 });
   expect(rangeAfterKey(old, "end", "x", false, 1000)).toBeNull();
+});
+
+test("the targets of a range's ends do not overlap, wherever it is", () => {
+  expect(targetsOf(200, 400, 900, 24)).toEqual({ start: 176, end: 400 });
+  expect(targetsOf(0, 900, 900, 24)).toEqual({ start: 0, end: 876 });
+  // A short range at the begin, and one at the end.
+  expect(targetsOf(0, 11, 900, 24)).toEqual({ start: 0, end: 24 });
+  expect(targetsOf(895, 900, 900, 24)).toEqual({ start: 852, end: 876 });
 });

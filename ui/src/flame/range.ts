@@ -28,6 +28,21 @@ export function rangeAfterDrag(
   return ordered(old.t0 + within, old.t1 + within, elapsed);
 }
 
+/**
+ * The left edges of the targets at the ends of a range from `a` to `b`, in pixels. They lie outside
+ * of it, so that those of a short range do not overlap; at an edge of the strip they move inwards,
+ * one beside the other.
+ */
+export function targetsOf(
+  a: number,
+  b: number,
+  width: number,
+  target: number,
+): { start: number; end: number } {
+  const start = Math.max(0, Math.min(a - target, width - 2 * target));
+  return { start, end: Math.max(start + target, Math.min(b, width - target)) };
+}
+
 /** The range after a key on one of its ends; null if the key does nothing. */
 export function rangeAfterKey(
   old: Range | null,
