@@ -10,6 +10,7 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
+use crate::runtime_samples::in_runtime;
 use crate::sample_profile::{FrameCache, FunctionTally, HotFunction, attributed_frame, is_named};
 
 /// Code that is shown as one item.
@@ -96,7 +97,12 @@ impl Codes {
 /// in a library without symbols.
 fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction>> {
     let mut tallies = vec![FunctionTally::default(); blocks];
-    let telling = |stack| attributed_frame(dag, stack).filter(|frame| is_informative(frame));
+    // What a runtime calls says as little about a strand as the runtime's own functions.
+    let in_runtime = in_runtime(&dag.samples);
+    let telling = |stack: u32| {
+        let frame = attributed_frame(dag, stack).filter(|frame| is_informative(frame));
+        frame.filter(|_| !in_runtime[stack as usize])
+    };
     let mut frames = FrameCache::new(telling);
     for (&stack, &strand) in dag.samples.stack.iter().zip(&dag.samples.strand) {
         if strand == NONE {

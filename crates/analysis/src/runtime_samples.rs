@@ -5,8 +5,9 @@ use workspan_dag::{Frame, Samples};
 
 use crate::sample_profile::SampleProfile;
 
-/// Functions of the C library that manage memory or make a system call, without a suffix `64`.
-const SYSTEM_SERVICES: [&str; 12] = [
+/// Functions of the C library that manage memory, make a system call or ask for the process's
+/// settings, without a suffix `64`.
+const SYSTEM_SERVICES: [&str; 14] = [
     "malloc",
     "calloc",
     "realloc",
@@ -19,6 +20,8 @@ const SYSTEM_SERVICES: [&str; 12] = [
     "sysmalloc",
     "__lll_lock_wait",
     "__tls_get_addr",
+    "__errno_location",
+    "getenv",
 ];
 
 /// Minimum number of samples in strands for a share of them.
@@ -28,6 +31,12 @@ const MIN_SAMPLES: u64 = 50;
 /// on its behalf.
 pub(crate) fn in_scheduler(samples: &Samples) -> Vec<bool> {
     on_behalf_of(samples, is_scheduler)
+}
+
+/// By stack: whether it is in any code of a runtime or in the recorder, or in memory management or
+/// a system call on its behalf.
+pub(crate) fn in_runtime(samples: &Samples) -> Vec<bool> {
+    on_behalf_of(samples, |frame| frame.runtime)
 }
 
 /// By stack: whether it is in the recorder, or in memory management or a system call on its behalf.

@@ -250,6 +250,29 @@ fn code_is_not_named_by_the_few_samples_that_have_a_name() {
     assert_eq!(codes([1, 1, 1, 0, 0]), "pthread_mutex_lock");
 }
 
+/// A system call that the runtime makes in a strand is not what the strand runs.
+#[test]
+fn code_is_not_named_by_what_the_runtime_calls() {
+    let code = |stack: &str| {
+        let mut run = String::from(
+            r#"{"workspan_trace":1,"workers":1,"time_unit":"ms","steals":"child","sample_hz":1000}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"end","t":60,"w":0,"task":0}
+{"ev":"frame","frame":0,"function":"syscall"}
+{"ev":"frame","frame":1,"function":"rayon_core_real::sleep::Sleep::wake_any","runtime":true}
+{"ev":"frame","frame":2,"function":"send","file":"src/a.rs","line":3}
+"#,
+        );
+        run += &format!("{{\"ev\":\"stack\",\"stack\":0,\"frames\":{stack}}}\n");
+        run += "{\"ev\":\"sample\",\"t\":5,\"w\":0,\"stack\":0}\n";
+        let dag = text::read_str(&run).unwrap();
+        Codes::new(&dag, |_| 60).all[0].label.clone()
+    };
+    assert_eq!(code("[0,1,2]"), "root");
+    assert_eq!(code("[0,2]"), "send");
+    assert_eq!(code("[0]"), "syscall");
+}
+
 /// Which samples count as the runtime's own: its functions, and memory management and system calls
 /// for it, but neither the program's code that it calls nor an algorithm of the runtime.
 #[test]
