@@ -273,7 +273,7 @@ pub fn stretch(
 }
 
 fn common_counters(serial: &Dag, parallel: &Dag) -> Vec<String> {
-    let names = serial.counters.iter().map(|c| &c.name);
+    let names = serial.strand_counters().map(|c| &c.name);
     let in_both = |name: &&String| parallel.counters.iter().any(|c| c.name == **name);
     names.filter(in_both).cloned().collect()
 }

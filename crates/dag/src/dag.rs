@@ -194,6 +194,21 @@ pub struct Dag {
 }
 
 impl Dag {
+    /// The counters that measure strands: all but the size of tasks
+    /// ([`SIZE_COUNTER`](crate::task_sizes::SIZE_COUNTER)), which says the same of each part of a
+    /// strand.
+    pub fn strand_counters(&self) -> impl Iterator<Item = &Counter> {
+        let is_measure = |c: &&Counter| c.name != crate::task_sizes::SIZE_COUNTER;
+        self.counters.iter().filter(is_measure)
+    }
+
+    /// Whether strand `s` can be cut in two. A folded strand's record and the value of a counter
+    /// that measures it can't be divided.
+    pub(crate) fn is_divisible(&self, s: StrandId) -> bool {
+        let has = |c: &Counter| c.values.binary_search_by_key(&s, |v| v.0).is_ok();
+        !self.folded.has(s) && !self.strand_counters().any(has)
+    }
+
     /// True for a worker of the pool.
     pub fn is_worker(&self, thread: ThreadId) -> bool {
         thread < self.meta.workers

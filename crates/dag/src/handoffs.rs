@@ -161,21 +161,13 @@ fn ends(dag: &Dag) -> Vec<Ends> {
         }
     }
     releases.sort_unstable();
-    let has_counters = |s: StrandId| {
-        // A task's size is the same for all pieces of its strands.
-        let sizes = crate::task_sizes::SIZE_COUNTER;
-        let mut counters = dag.counters.iter().filter(|c| c.name != sizes);
-        counters.any(|c| c.values.binary_search_by_key(&s, |v| v.0).is_ok())
-    };
     let is_inside = |cut: Cut| {
         let i = cut.strand as usize;
         let strands = &dag.strands;
-        // A folded strand's record and a counter's value can't be divided.
         cut.strand != NONE
             && strands.start[i] < cut.t
             && cut.t < strands.end[i]
-            && !dag.folded.has(cut.strand)
-            && !has_counters(cut.strand)
+            && dag.is_divisible(cut.strand)
     };
     let mut kinds = WaitKinds::new(&dag.samples);
     let mut running = Running::new(&dag.strands, dag.meta.threads, false);

@@ -4,6 +4,7 @@
 
 use crate::dag::{Dag, NONE, StrandId, TaskId, TaskKind};
 use crate::handoffs::{Cut, Pieces};
+use crate::task_sizes::SIZE_COUNTER;
 
 /// A stretch of a strand: the strand, and the first and last tick.
 pub type Stretch = (StrandId, u64, u64);
@@ -12,7 +13,8 @@ impl Dag {
     /// Keeps only the time of `stretches`. Other strands take no time. Tasks without a stretch in
     /// themselves or their descendants are left out if nothing depends on them. O(n log n).
     ///
-    /// A strand that can't be divided, a folded one or one with counters, counts where it begins.
+    /// A strand that can't be divided, a folded one or one with counters that measure it, counts
+    /// where it begins.
     pub fn keep_only(&mut self, stretches: &[Stretch]) {
         let inside = self.cut_at(stretches);
         let mut tasks = self.tasks_with(&inside);
@@ -33,17 +35,13 @@ impl Dag {
 
     /// Cuts strands where a stretch begins or ends. Returns which strands are inside.
     fn cut_at(&mut self, stretches: &[Stretch]) -> Vec<bool> {
-        let whole = |s: StrandId| {
-            let has = |values: &[(StrandId, u64)]| values.binary_search_by_key(&s, |v| v.0).is_ok();
-            self.folded.has(s) || self.counters.iter().any(|c| has(&c.values))
-        };
         let mut cuts = Vec::new();
         for &(strand, from, to) in stretches {
             let i = strand as usize;
             let (start, end) = (self.strands.start[i], self.strands.end[i]);
             let within = [from, to].into_iter().filter(|&t| start < t && t < end);
             let within: Vec<u64> = within.collect();
-            if !within.is_empty() && !whole(strand) {
+            if !within.is_empty() && self.is_divisible(strand) {
                 cuts.extend(within.into_iter().map(|t| Cut { strand, t }));
             }
         }
@@ -128,9 +126,13 @@ impl Dag {
             .filter_map(|(s, bounds)| Some((counted(s)?, bounds)))
             .collect();
         self.skipped.sort_unstable_by_key(|u| u.0);
+        let kept = |s: StrandId| Some(strand(s)).filter(|&n| n != NONE);
         for counter in &mut self.counters {
+            // A task has its size in every part of the run.
+            let is_size = counter.name == SIZE_COUNTER;
+            let number = |s| if is_size { kept(s) } else { counted(s) };
             let values = std::mem::take(&mut counter.values).into_iter();
-            let values = values.filter_map(|(s, value)| Some((counted(s)?, value)));
+            let values = values.filter_map(|(s, value)| Some((number(s)?, value)));
             counter.values = values.collect();
             counter.values.sort_unstable();
         }

@@ -2,7 +2,7 @@
 //! pieces, and edges from one piece to the next remain.
 
 use workspan_analysis::{Options, Report, SectionTarget, only, report};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, TaskSizes};
 
 /// The root: 10, then a tree region over two forks of 20 each with their concurrent strands, 10,
 /// then a plain region of 5 inside a strand, 5. Both children are created at one site; the second
@@ -85,6 +85,22 @@ fn a_strand_is_divided_where_regions_begin_and_end() {
     // The other tasks have nothing inside.
     assert_eq!((tasks, dag.tasks.len()), (1, 1));
     assert_eq!(measured(&dag).work_span.span, 6);
+}
+
+/// A strand with a counter that measures it is inside where it begins. The size of its task says
+/// the same of each of its pieces.
+#[test]
+fn a_strand_that_tells_its_tasks_size_is_divided() {
+    let inside = |counter: &str| {
+        let end = "\"t\":80,\"w\":0,\"task\":0";
+        let run = RUN.replace(end, &format!("{end},\"counters\":{{\"{counter}\":7}}"));
+        let run = workspan_reader::text::read(run.as_bytes()).unwrap();
+        let what = SectionTarget::Region(label("short"));
+        let (dag, _) = only(&run, &what, &Options::default()).unwrap();
+        (measured(&dag).work_span.work, TaskSizes::new(&dag).of(0))
+    };
+    assert_eq!(inside("instructions"), (0, None));
+    assert_eq!(inside("size"), (6, Some(7)));
 }
 
 #[test]

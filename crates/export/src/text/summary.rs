@@ -278,7 +278,7 @@ fn checked(view: &View) -> Vec<CheckText> {
             format!("{} at {} Hz", thousands(n as u128), dag.samples.hertz),
         ),
     }
-    match dag.counters.len() {
+    match dag.strand_counters().count() {
         0 => add(State::Absent, "Hardware counters", "none recorded".into()),
         n => add(State::Good, "Hardware counters", thousands(n as u128)),
     }

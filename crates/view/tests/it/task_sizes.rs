@@ -50,6 +50,9 @@ fn ask(session: &Session, request: &str) -> Value {
 fn sizes_stand_with_tasks_strands_frames_and_the_critical_path() {
     let (_folder, session) = sort_with_sizes();
     assert_eq!(ask(&session, "meta")["runs"][0]["has"]["sizes"], true);
+    // A size is no counter of the hardware.
+    let summary = ask(&session, "summary?run=a").to_string();
+    assert!(summary.contains("none recorded"), "{summary}");
 
     let task = ask(&session, "task?run=a&id=2");
     assert_eq!(task["size"], ELEMENTS / 2);
