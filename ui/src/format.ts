@@ -115,10 +115,15 @@ export function shortCount(n: number): string {
  * alone where that is not known.
  */
 export function sized(name: string, size?: number | readonly [number, number] | null): string {
-  if (size === undefined || size === null || Number.isNaN(size)) return name;
+  const words = sizeWords(size);
+  return words ? `${name} ${words}` : name;
+}
+
+/** The size that `sized` adds; empty if it is not known. */
+export function sizeWords(size?: number | readonly [number, number] | null): string {
+  if (size === undefined || size === null || Number.isNaN(size)) return "";
   const [least, most] = typeof size === "number" ? [size, size] : size;
-  const ends = [...new Set([shortCount(least), shortCount(most)])];
-  return `${name} ${ends.join("–")}`;
+  return [...new Set([shortCount(least), shortCount(most)])].join("–");
 }
 
 /** A place or a file without its folders: `sort.rs:37` of `src/sort.rs:37`. */

@@ -101,12 +101,12 @@ export function Pools({ report, run: r }: { report: Report; run: RunMeta }) {
 export function Processes({ report, run: r }: { report: Report; run: RunMeta }) {
   const processes = (report.processes ?? []) as Process[];
   if (processes.length === 0) return null;
-  // Nothing of other processes' waits for each other was recorded.
-  const ranked = processes.some((p) => p.rank !== null);
+  // Other programs than those of MPI tell nothing of waits for each other.
+  const waits = processes.some((p) => p.waited + p.awaited + p.communication > 0);
   const t = (n: number) => ticks(n, r.ticks_per_second);
   return (
     <section aria-label="Processes">
-      <h2>Processes {ranked && <span>waits for other processes in MPI calls</span>}</h2>
+      <h2>Processes {waits && <span>waits for other processes in MPI calls</span>}</h2>
       <table class="table" aria-label="Processes of the run">
         <thead>
           <tr>
@@ -128,7 +128,7 @@ export function Processes({ report, run: r }: { report: Report; run: RunMeta }) 
             <th scope="col">
               <Term of="blocked" />
             </th>
-            {ranked && (
+            {waits && (
               <>
                 <th scope="col">waited for others</th>
                 <th scope="col">others waited for it</th>
@@ -150,7 +150,7 @@ export function Processes({ report, run: r }: { report: Report; run: RunMeta }) 
               <td class="c-work">{t(p.work)}</td>
               <td class="c-descheduled">{t(p.descheduled)}</td>
               <td class="c-blocked">{t(p.blocked)}</td>
-              {ranked && (
+              {waits && (
                 <>
                   <td class="c-waited">{t(p.waited)}</td>
                   <td class="c-awaited">{t(p.awaited)}</td>

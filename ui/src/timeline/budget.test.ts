@@ -281,6 +281,7 @@ function crowded(rows: number, pitch: number): Scene {
     strand: null,
     task: null,
     callouts: [],
+    poolSizes: [],
     marks: [100, 200],
     dragged: null,
     cursorRow: 2,

@@ -4,6 +4,7 @@ import type {
   FindingWords,
   InsideDetail,
   RegionSpan,
+  Report,
   RunId,
   Spawned,
   StrandDetail,
@@ -80,6 +81,12 @@ export class DetailCache {
 
   finding(index: number): FindingWords | null {
     return this.ask<Summary>(requests.summary(this.run))?.findings?.[index] ?? null;
+  }
+
+  /** By pool, the report's number of workers that are enough. */
+  poolSizes(): readonly number[] {
+    const report = this.ask<Report>(requests.report(this.run));
+    return (report?.pools ?? []).map((pool: { enough: number }) => pool.enough);
   }
 
   /** The answer as a promise, for code that must wait for it. */

@@ -1,7 +1,7 @@
 /** Draws the rows: columns from tiles, free time by kind, exact boxes with names, CPU load. */
 
 import { mix } from "../colors";
-import { sized, ticks as timeOf } from "../format";
+import { sized, sizeWords, ticks as timeOf } from "../format";
 import { isShown, laneMiddle, laneTop, visibleRows } from "./verticalLayout";
 import type { BoxFacts } from "./boxColours";
 import { FLAG, type StrandBoxes } from "./strandBoxes";
@@ -299,7 +299,7 @@ export function drawNames(s: Scene, pen: Pen, b = s.boxes): void {
     if (w < 24 || (!b.inside && s.inner.folded.has(b.id[i]!))) continue;
     const bySite = s.colorBy === "site";
     let name = (bySite ? s.meta.sites[b.site[i]!]?.label : s.meta.codes[b.code[i]!]?.label) ?? "";
-    const size = sized("", b.size[i]).trim();
+    const size = sizeWords(b.size[i]);
     name = sized(name, b.size[i]);
     if (b.flags[i]! & FLAG.folded) name = `${name} (folded)`;
     const full = `${name} · ${timeOf(b.end[i]! - b.start[i]!, s.meta.ticks_per_second)}`;

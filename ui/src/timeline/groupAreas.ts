@@ -12,10 +12,7 @@ import type { Pen } from "./pen";
 import type { RowGroup } from "./rowGroups";
 import type { Scene } from "./scene";
 import { pixelAt as pixel } from "./timeScale";
-import { binsOf, type Slot } from "./tiles";
-
-/** A pool is too large if it uses more workers than its right size for less than this share. */
-const RARELY = 0.02;
+import type { Slot } from "./tiles";
 
 /** Sums over the rows of a group, by bin. Kept with the planes: a frame only reads them. */
 interface GroupSums {
@@ -90,54 +87,20 @@ export interface SizeVerdict {
   right: number | null;
 }
 
-/**
- * Whether a pool of this size uses all of its workers. A worker inside a strand is used, even while
- * it is off the CPU. Bins have only shares, so both answers are bounds: for `right`, a worker that
- * is used for a part of a bin counts as used for all of it, and a pool fits if it must have been
- * full for long enough. Null in between.
- */
-export function sizeVerdict(
-  planes: Planes["planes"],
-  rows: readonly number[],
-  bins: number,
-): SizeVerdict | null {
-  const size = rows.length;
-  const { work, descheduled, blocked } = planes;
-  if (!work || size < 2 || bins < 2) return null;
-  const atLeast = new Float64Array(size + 1);
-  let full = 0;
-  for (let bin = 0; bin < bins; bin++) {
-    let used = 0;
-    let sum = 0;
-    for (const row of rows) {
-      const at = row * TILE_BINS + bin;
-      const share = (work[at] ?? 0) + (descheduled?.[at] ?? 0) + (blocked?.[at] ?? 0);
-      if (share > 0) used++;
-      sum += Math.min(255, share) / 255;
-    }
-    for (let n = 1; n <= used; n++) atLeast[n]!++;
-    full += Math.max(0, sum - (size - 1));
-  }
-  if (full >= RARELY * bins) return { words: `size ${count(size)} fits`, right: null };
-  let right = size;
-  while (right > 1 && atLeast[right]! < RARELY * bins) right--;
-  if (right === size) return null;
-  return { words: `right size ${count(right)} of ${count(size)}`, right };
+/** The report's `enough` of a pool of this size in words. A pool of one worker has no verdict. */
+export function sizeVerdict(size: number, enough: number): SizeVerdict | null {
+  if (size < 2 || enough < 1) return null;
+  if (enough >= size) return { words: `size ${count(size)} fits`, right: null };
+  return { words: `right size ${count(enough)} of ${count(size)}`, right: enough };
 }
 
-/** The verdict on a whole pool in a run that was read completely. */
+/** The verdict on a whole pool. */
 export function poolVerdict(s: Scene, group: RowGroup): SizeVerdict | null {
-  const { meta, tiles } = s;
-  if (group.pool === null || meta.overview !== null || meta.unread || meta.only) return null;
-  if (group.rows.length !== meta.pools[group.pool]?.size) return null;
-  const whole = tiles.coarsest("rows");
-  if (!whole?.data) return null;
-  const known = whole.made.get(`size ${group.title}`) as SizeVerdict | null | undefined;
-  if (known !== undefined) return known;
-  const bins = Math.min(TILE_BINS, Math.ceil(meta.elapsed / binsOf(whole).ticks));
-  const made = sizeVerdict(whole.data.planes, group.rows, bins);
-  whole.made.set(`size ${group.title}`, made);
-  return made;
+  if (group.pool === null) return null;
+  const size = s.meta.pools[group.pool]?.size;
+  const enough = s.poolSizes[group.pool];
+  if (size === undefined || enough === undefined || group.rows.length !== size) return null;
+  return sizeVerdict(size, enough);
 }
 
 const CHIP = { size: 11, pad: 6, height: 17 };

@@ -45,6 +45,8 @@ export interface Scene {
   /** Facts of the selected strand inside a folded one. */
   inside: InsideDetail | null;
   callouts: Callout[];
+  /** By pool: how many workers are enough; empty until the report is there. */
+  poolSizes: readonly number[];
   /** Marks the user set, in ticks. */
   marks: number[];
   /** A range or minimap window while it is being drawn. */

@@ -249,6 +249,7 @@ export class TimelineView {
             ? (this.facts.insideTask(chosen.id) ?? null)
             : null,
       callouts: this.callouts(),
+      poolSizes: this.poolSizes(),
       marks: this.marks,
       dragged: this.dragged,
       cursorRow: this.cursorRow,
@@ -256,6 +257,13 @@ export class TimelineView {
       offCpu: [],
       blocked: [],
     };
+  }
+
+  private poolSizes(): readonly number[] {
+    // A part of a run, and one that was not read completely, has no pools of its own.
+    const { pools, overview, unread, only } = this.meta;
+    if (pools.length === 0 || overview !== null || unread || only) return [];
+    return this.facts.poolSizes();
   }
 
   private callouts(): Callout[] {
