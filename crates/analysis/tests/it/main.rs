@@ -20,6 +20,7 @@ mod handoffs;
 mod limits;
 mod merge_sort;
 mod only;
+mod quiet_machine;
 mod random;
 mod recorded;
 mod recorded_tasks;
