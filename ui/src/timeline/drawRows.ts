@@ -283,7 +283,10 @@ export function drawBoxes(s: Scene, pen: Pen): void {
   pen.rects(s.blocked, { ground: "blocked" }, 0, 0.7);
 }
 
-/** Names: label and time, label, the size of the task, or nothing. Drawn last, so that paths do not cross them. */
+/**
+ * Names: label and time, label, the size of the task, or nothing. Drawn last, so that paths do not
+ * cross them.
+ */
 export function drawNames(s: Scene, pen: Pen, b = s.boxes): void {
   const { rows } = s.bands;
   if (rows.lane < 11) return;

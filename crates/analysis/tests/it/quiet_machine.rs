@@ -1,5 +1,5 @@
-//! What a loss would be on a quiet machine, estimated on a loaded one, and the order of findings that
-//! follows from it.
+//! What a loss would be on a quiet machine, estimated on a loaded one, and the order of findings
+//! that follows from it.
 
 use workspan_analysis::CodeBlock;
 use workspan_analysis::Report;
